@@ -1,0 +1,117 @@
+/** A run folder open for writing: run.json, journal.jsonl, blobs/, lock. Running the same command again continues it. */
+import { access, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Blobs, Json, Scope } from '../store.ts';
+import { diskError } from '../util/disk.ts';
+import { UserError } from '../util/error.ts';
+import { openBlobs, UNFINISHED } from './blob.ts';
+import { type Journal, openJournal } from './journal.ts';
+import { acquireLock } from './lock.ts';
+import { differences, type RunManifest, readManifest, roundTrip, SCHEMA, writeManifest } from './manifest.ts';
+
+export interface RunSpec {
+  readonly recipe: string;
+  /** Resolved config: JSON with every default filled in. */
+  readonly config: unknown;
+  readonly seed: number;
+  readonly codeVersion: string;
+  readonly parents: readonly string[];
+}
+
+/** The root scope of a run. */
+export interface Run extends Scope {
+  readonly dir: string;
+  readonly manifest: RunManifest;
+  /** Things to tell the user that do not stop the run. */
+  readonly warnings: readonly string[];
+  /** Waits for lines being written and gives the lock back. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the run in `dir` or continues the one that is there. UserError: another process writes here, or the run there
+ * differs in recipe, config, seed or parents. InfraError: the folder cannot be written.
+ */
+export async function openRun(dir: string, spec: RunSpec): Promise<Run> {
+  await mkdir(dir, { recursive: true }).catch((error) => {
+    throw diskError(dir, 'write', error);
+  });
+  const release = acquireLock(join(dir, 'lock'));
+  try {
+    const { manifest, warnings } = await settleManifest(dir, spec);
+    const folder = join(dir, 'blobs');
+    await rm(join(folder, UNFINISHED), { recursive: true, force: true }).catch((error) => {
+      throw diskError(folder, 'write', error);
+    });
+    const journal = await openJournal(join(dir, 'journal.jsonl'));
+    const root = scopeOf(journal, openBlobs(folder, journal.sync), new Map(), '');
+    const close = async (): Promise<void> => {
+      try {
+        await journal.close();
+      } finally {
+        release();
+      }
+    };
+    return { ...root, dir, manifest, warnings, close };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function settleManifest(dir: string, spec: RunSpec): Promise<{ manifest: RunManifest; warnings: string[] }> {
+  const wanted = roundTrip({ schema: SCHEMA, ...spec });
+  const found = await readManifest(dir);
+  if (found === null) {
+    const orphan = await access(join(dir, 'journal.jsonl')).then(
+      () => true,
+      () => false,
+    );
+    if (orphan) throw new UserError(`${dir}: has a journal but no run.json; restore it or use another --run folder`);
+    await writeManifest(dir, wanted);
+    return { manifest: wanted, warnings: [] };
+  }
+  const differing = (['recipe', 'seed', 'config', 'parents'] as const).flatMap((field) =>
+    differences(found[field], wanted[field], field),
+  );
+  if (differing.length > 0) {
+    throw new UserError(`${dir} holds another run (${differing.join('; ')}); use another --run folder`);
+  }
+  const warnings =
+    found.codeVersion === wanted.codeVersion
+      ? []
+      : [`${dir} was started by version ${found.codeVersion} and is continued by ${wanted.codeVersion}`];
+  return { manifest: found, warnings };
+}
+
+function scopeOf(journal: Journal, blobs: Blobs, running: Map<string, Promise<Json>>, prefix: string): Scope {
+  const compute = async (key: string, work: () => Promise<unknown>): Promise<Json> => {
+    // Before the work, not after: what cannot be written is not worth computing.
+    journal.check();
+    const begin = performance.now();
+    const value = await work();
+    return journal.append(key, value, performance.now() - begin);
+  };
+  return {
+    blobs,
+    scope: (name) => scopeOf(journal, blobs, running, `${pathOf(prefix, name)}/`),
+    async once<T>(name: string, work: () => Promise<T>): Promise<T> {
+      const key = pathOf(prefix, name);
+      let shared = running.get(key);
+      if (shared === undefined) {
+        // Stays in `running` until its line is written, so `has` never sees a half-written key.
+        if (journal.has(key)) return (await journal.get(key)).value as T;
+        shared = compute(key, work).finally(() => running.delete(key));
+        running.set(key, shared);
+      }
+      return shared as Promise<T>;
+    },
+  };
+}
+
+function pathOf(prefix: string, name: string): string {
+  if (name === '' || name.startsWith('/') || name.endsWith('/')) {
+    throw new TypeError(`"${prefix}${name}": a key is non-empty names joined by single slashes`);
+  }
+  return prefix + name;
+}
