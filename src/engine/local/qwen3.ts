@@ -1,0 +1,159 @@
+/**
+ * The Qwen3 architecture as data: configuration, and where each tensor lies in one flat parameter vector.
+ * Projections that read the same input are neighbours, so q/k/v and gate/up are one matrix each in the graphs.
+ */
+import { UserError } from '../../util/error.ts';
+import type { Shape } from './onnx.ts';
+
+export interface ModelConfig {
+  readonly vocabSize: number;
+  readonly hiddenSize: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  readonly ffSize: number;
+  readonly contextLength: number;
+  readonly ropeTheta: number;
+  /**
+   * Learning-rate factor of the embedding (and its inverse of the last norm's gain): small models start with embeddings of
+   * unit scale, far larger than their other weights. 1 for checkpoints that come from elsewhere.
+   */
+  readonly embeddingRate: number;
+}
+
+/** One Hugging Face tensor and its place in the flat vector. */
+export interface TensorSpec {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** One graph input: one or several neighbouring tensors seen as one. */
+export interface ParameterSpec extends TensorSpec {
+  /** Matrices inside the layers: what Muon updates. */
+  readonly matrix: boolean;
+  /** Learning-rate factor. */
+  readonly rate: number;
+}
+
+export interface Layout {
+  readonly size: number;
+  readonly tensors: readonly TensorSpec[];
+  readonly parameters: readonly ParameterSpec[];
+}
+
+export function layoutOf(c: ModelConfig): Layout {
+  const tensors: TensorSpec[] = [];
+  const parameters: ParameterSpec[] = [];
+  let offset = 0;
+  const parameter = (name: string, parts: readonly (readonly [string, Shape])[], rate = 1, matrix = false): void => {
+    const start = offset;
+    for (const [tensor, shape] of parts) {
+      const size = shape.reduce((a, b) => a * b, 1);
+      tensors.push({ name: tensor, shape, offset, size });
+      offset += size;
+    }
+    const first = parts[0]![1];
+    const rows = parts.reduce((sum, [, shape]) => sum + shape[0]!, 0);
+    parameters.push({ name, shape: [rows, ...first.slice(1)], offset: start, size: offset - start, matrix, rate });
+  };
+  const [d, q, kv, f] = [c.hiddenSize, c.heads * c.headDim, c.kvHeads * c.headDim, c.ffSize];
+  parameter('embed', [['model.embed_tokens.weight', [c.vocabSize, d]]], c.embeddingRate);
+  for (let l = 0; l < c.layers; l++) {
+    const p = `model.layers.${l}`;
+    parameter(`norm1_${l}`, [[`${p}.input_layernorm.weight`, [d]]]);
+    parameter(
+      `qkv_${l}`,
+      [
+        [`${p}.self_attn.q_proj.weight`, [q, d]],
+        [`${p}.self_attn.k_proj.weight`, [kv, d]],
+        [`${p}.self_attn.v_proj.weight`, [kv, d]],
+      ],
+      1,
+      true,
+    );
+    parameter(`qnorm_${l}`, [[`${p}.self_attn.q_norm.weight`, [c.headDim]]]);
+    parameter(`knorm_${l}`, [[`${p}.self_attn.k_norm.weight`, [c.headDim]]]);
+    parameter(`o_${l}`, [[`${p}.self_attn.o_proj.weight`, [d, q]]], 1, true);
+    parameter(`norm2_${l}`, [[`${p}.post_attention_layernorm.weight`, [d]]]);
+    parameter(
+      `gateup_${l}`,
+      [
+        [`${p}.mlp.gate_proj.weight`, [f, d]],
+        [`${p}.mlp.up_proj.weight`, [f, d]],
+      ],
+      1,
+      true,
+    );
+    parameter(`down_${l}`, [[`${p}.mlp.down_proj.weight`, [d, f]]], 1, true);
+  }
+  parameter('norm', [['model.norm.weight', [d]]], 1 / c.embeddingRate);
+  return { size: offset, tensors, parameters };
+}
+
+/** Cosine and sine tables [contextLength, headDim / 2]. */
+export function ropeTables(c: ModelConfig): { cos: Float32Array; sin: Float32Array } {
+  const half = c.headDim / 2;
+  const cos = new Float32Array(c.contextLength * half);
+  const sin = new Float32Array(c.contextLength * half);
+  for (let t = 0; t < c.contextLength; t++) {
+    for (let i = 0; i < half; i++) {
+      const angle = t * c.ropeTheta ** (-(2 * i) / c.headDim);
+      cos[t * half + i] = Math.cos(angle);
+      sin[t * half + i] = Math.sin(angle);
+    }
+  }
+  return { cos, sin };
+}
+
+/** config.json of a Hugging Face Qwen3 checkpoint. */
+export function toHuggingFace(c: ModelConfig): Record<string, unknown> {
+  return {
+    architectures: ['Qwen3ForCausalLM'],
+    model_type: 'qwen3',
+    vocab_size: c.vocabSize,
+    hidden_size: c.hiddenSize,
+    num_hidden_layers: c.layers,
+    num_attention_heads: c.heads,
+    num_key_value_heads: c.kvHeads,
+    head_dim: c.headDim,
+    intermediate_size: c.ffSize,
+    max_position_embeddings: c.contextLength,
+    rope_theta: c.ropeTheta,
+    rms_norm_eps: 1e-6,
+    hidden_act: 'silu',
+    attention_bias: false,
+    tie_word_embeddings: true,
+    torch_dtype: 'float32',
+    crossfold_embedding_rate: c.embeddingRate,
+  };
+}
+
+export function fromHuggingFace(json: Record<string, unknown>, file: string): ModelConfig {
+  const number = (key: string, fallback?: number): number => {
+    const value = json[key] ?? fallback;
+    if (typeof value !== 'number') throw new UserError(`${file}: ${key} is ${value}; expected a number`);
+    return value;
+  };
+  if (json.model_type !== 'qwen3') {
+    throw new UserError(`${file}: model_type is ${json.model_type}; the local engine runs qwen3 checkpoints`);
+  }
+  if (json.tie_word_embeddings !== true) {
+    throw new UserError(`${file}: tie_word_embeddings is not true; the local engine needs tied embeddings`);
+  }
+  const heads = number('num_attention_heads');
+  return {
+    vocabSize: number('vocab_size'),
+    hiddenSize: number('hidden_size'),
+    layers: number('num_hidden_layers'),
+    heads,
+    kvHeads: number('num_key_value_heads', heads),
+    headDim: number('head_dim', number('hidden_size') / heads),
+    ffSize: number('intermediate_size'),
+    contextLength: number('max_position_embeddings'),
+    ropeTheta: number('rope_theta', 10000),
+    embeddingRate: number('crossfold_embedding_rate', 1),
+  };
+}

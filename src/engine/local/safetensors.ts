@@ -1,0 +1,64 @@
+/** Reads and writes the safetensors format (float32, float16 and bfloat16 in; float32 out). */
+import { UserError } from '../../util/error.ts';
+import type { Layout } from './qwen3.ts';
+
+interface Entry {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly data_offsets: readonly [number, number];
+}
+
+/** Flat parameter vector → file bytes, tensors in layout order. */
+export function encodeSafetensors(layout: Layout, theta: Float32Array): Uint8Array {
+  const header: Record<string, unknown> = { __metadata__: { format: 'pt' } };
+  for (const t of layout.tensors) {
+    header[t.name] = { dtype: 'F32', shape: t.shape, data_offsets: [t.offset * 4, (t.offset + t.size) * 4] };
+  }
+  let text = JSON.stringify(header);
+  text += ' '.repeat((8 - (text.length % 8)) % 8);
+  const head = new TextEncoder().encode(text);
+  const out = new Uint8Array(8 + head.length + theta.length * 4);
+  new DataView(out.buffer).setBigUint64(0, BigInt(head.length), true);
+  out.set(head, 8);
+  out.set(new Uint8Array(theta.buffer, theta.byteOffset, theta.byteLength), 8 + head.length);
+  return out;
+}
+
+/** File bytes → flat parameter vector. `file` is for messages. */
+export function decodeSafetensors(layout: Layout, bytes: Uint8Array, file: string): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const length = bytes.length >= 8 ? Number(view.getBigUint64(0, true)) : Number.POSITIVE_INFINITY;
+  if (8 + length > bytes.length) throw new UserError(`${file}: not a safetensors file (header of ${length} bytes)`);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length))) as Record<string, Entry>;
+  const theta = new Float32Array(layout.size);
+  for (const t of layout.tensors) {
+    const entry = header[t.name];
+    if (!entry) throw new UserError(`${file}: tensor ${t.name} is missing; config.json says the model has it`);
+    if (entry.shape.join() !== t.shape.join()) {
+      throw new UserError(`${file}: ${t.name} has shape [${entry.shape}]; config.json implies [${t.shape}]`);
+    }
+    const start = 8 + length + entry.data_offsets[0];
+    for (let i = 0; i < t.size; i++) theta[t.offset + i] = element(view, entry.dtype, start, i, file);
+  }
+  return theta;
+}
+
+function element(view: DataView, dtype: string, start: number, i: number, file: string): number {
+  if (dtype === 'F32') return view.getFloat32(start + 4 * i, true);
+  if (dtype === 'BF16') {
+    const word = new DataView(new ArrayBuffer(4));
+    word.setUint16(2, view.getUint16(start + 2 * i, true), true);
+    return word.getFloat32(0, true);
+  }
+  if (dtype === 'F16') return half(view.getUint16(start + 2 * i, true));
+  throw new UserError(`${file}: dtype ${dtype}; expected F32, F16 or BF16`);
+}
+
+function half(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}

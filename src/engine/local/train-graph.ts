@@ -1,0 +1,110 @@
+/**
+ * Forward and backward pass of the model for sequences of T tokens, as one graph. Logits exist only at the scored positions.
+ * The gradient of the log-probabilities is that of Σ weight·logp + Σ surrogate, which covers all three losses (engine.ts):
+ * the caller chooses weight, advantage, old log-probability and clip range. The embedding's gradient comes out in three parts
+ * (dense, by input token, by target) because a scatter is cheaper outside the graph.
+ */
+import { attention } from './attention.ts';
+import { Graph, type Value } from './graph.ts';
+import { layoutOf, type ModelConfig, ropeTables } from './qwen3.ts';
+
+/** Smallest probability whose logarithm is taken. */
+const TINY = 1e-37;
+
+export const gradName = (parameter: string): string => `grad_${parameter}`;
+
+export function trainGraph(c: ModelConfig, T: number): Uint8Array {
+  const g = new Graph();
+  const [d, V] = [c.hiddenSize, c.vocabSize];
+  const tokens = g.input('tokens', 'int32', [-1]);
+  const scored = g.input('scored', 'int32', [-1]);
+  const targets = g.input('targets', 'int32', [-1]);
+  const [weight, advantage, old] = ['weight', 'advantage', 'old'].map((n) => g.input(n, 'float32', [-1])) as [
+    Value,
+    Value,
+    Value,
+  ];
+  const [clipLow, clipHigh] = ['clip_low', 'clip_high'].map((n) => g.input(n, 'float32', [])) as [Value, Value];
+  const parameters = layoutOf(c).parameters;
+  for (const p of parameters) g.input(p.name, 'float32', p.shape);
+
+  const embedded = g.op('Gather', ['embed', tokens], [-1, d], { axis: 0 });
+  const hidden = g.rms(decoder(g, c, T, embedded), 'norm');
+
+  // Probability of each target, computed where it is scored only.
+  const at = g.op('Gather', [hidden, scored], [-1, d], { axis: 0 });
+  const probs = g.op('Softmax', [g.matmul(at, 'embed', false, true)], [-1, V], { axis: -1 });
+  const column = (x: Value): Value => g.op('Reshape', [x, g.ints(-1, 1)], [-1, 1]);
+  const picked = g.op('GatherElements', [probs, column(targets)], [-1, 1], { axis: 1 });
+  const logp = g.op('Log', [g.op('Max', [g.op('Reshape', [picked, g.ints(-1)], [-1]), g.scalar(TINY)], [-1])], [-1]);
+
+  // d loss / d logp = -(weight + ratio·advantage where the clip does not bind)
+  const ratio = g.op('Exp', [g.op('Sub', [logp, old], [-1])], [-1]);
+  const surrogate = g.op('Mul', [ratio, advantage], [-1]);
+  const clipped = g.op('Mul', [g.op('Clip', [ratio, clipLow, clipHigh], [-1]), advantage], [-1]);
+  const free = g.op('Cast', [g.op('LessOrEqual', [surrogate, clipped], [-1])], [-1], { to: 1 });
+  const slope = g.op('Neg', [g.op('Add', [weight, g.op('Mul', [surrogate, free], [-1])], [-1])], [-1]);
+
+  // d logp / d hidden = E[target] - p·E, without a dense one-hot
+  const slopeColumn = column(slope);
+  const scaled = g.op('Mul', [at, slopeColumn], [-1, d]);
+  const expected = g.matmul(probs, 'embed');
+  const chosen = g.op('Gather', ['embed', targets], [-1, d], { axis: 0 });
+  const atGrad = g.op('Mul', [g.op('Sub', [chosen, expected], [-1, d]), slopeColumn], [-1, d]);
+  const zeros = g.op('Mul', [hidden, g.scalar(0)], [-1, d]);
+  const index = g.op('Reshape', [g.int64(scored), g.ints(-1, 1)], [-1, 1]);
+  const hiddenGrad = g.op('ScatterND', [zeros, index, atGrad], [-1, d]);
+
+  const rest = parameters.filter((p) => p.name !== 'embed');
+  const grads = g.backward(hidden, hiddenGrad, [...rest.map((p) => p.name), embedded]);
+  rest.forEach((p, i) => {
+    g.output(grads[i]!, gradName(p.name));
+  });
+  g.output(grads.at(-1)!, 'embed_by_token');
+  g.output(scaled, 'embed_by_target');
+  g.output(g.matmul(probs, scaled, true, false), 'embed_dense_negative');
+  g.output(logp, 'logp');
+  return g.encode();
+}
+
+/** The layers. x [B·T, d] → [B·T, d], before the last norm. */
+function decoder(g: Graph, c: ModelConfig, T: number, input: Value): Value {
+  const { heads: H, kvHeads: Hk, headDim: dh } = c;
+  const G = H / Hk;
+  const { cos, sin } = ropeTables(c);
+  const table = (name: string, data: Float32Array): Value => g.named(name, 'float32', [c.contextLength, dh / 2], data);
+  const [cosT, sinT, minusSin] = [
+    table('cos', cos),
+    table('sin', sin),
+    table(
+      '-sin',
+      sin.map((x) => -x),
+    ),
+  ];
+  const positions = g.ints(0);
+  const blocks = T % 64 === 0 && T > 64 ? T / 64 : 1;
+  let x = input;
+  for (let l = 0; l < c.layers; l++) {
+    const [q, k, v] = g.split(g.linear(g.rms(x, `norm1_${l}`), `qkv_${l}`), [H * dh, Hk * dh, Hk * dh]);
+    // Per-head norm, then rotation, then heads in front of time.
+    const turned = (y: Value, gain: string, n: number): Value => {
+      const normed = g.rms(g.reshape(y, [-1, dh]), gain);
+      return g.rope(g.reshape(normed, [-1, T, n * dh]), positions, cosT, sinT, minusSin);
+    };
+    const grouped = g.transpose(g.reshape(turned(q!, `qnorm_${l}`, H), [-1, T, H, dh]), [0, 2, 1, 3]);
+    const keys = g.transpose(g.reshape(turned(k!, `knorm_${l}`, Hk), [-1, T, Hk, dh]), [0, 2, 1, 3]);
+    const values = g.transpose(g.reshape(v!, [-1, T, Hk, dh]), [0, 2, 1, 3]);
+    const out = attention(
+      g,
+      g.reshape(grouped, [-1, G, T, dh]),
+      g.reshape(keys, [-1, T, dh]),
+      g.reshape(values, [-1, T, dh]),
+      blocks,
+    );
+    const merged = g.reshape(g.transpose(g.reshape(out, [-1, H, T, dh]), [0, 2, 1, 3]), [-1, H * dh]);
+    x = g.add(x, g.linear(merged, `o_${l}`));
+    const [gate, up] = g.split(g.linear(g.rms(x, `norm2_${l}`), `gateup_${l}`), [c.ffSize, c.ffSize]);
+    x = g.add(x, g.linear(g.swiglu(gate!, up!), `down_${l}`));
+  }
+  return x;
+}

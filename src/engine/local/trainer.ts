@@ -1,0 +1,180 @@
+/**
+ * Gradients on one thread: holds one session per sequence length and accumulates into a flat gradient vector.
+ * Datums are grouped by length and cut into micro-batches that stay in cache, in an order that depends on the batch alone.
+ */
+import type { Datum, Loss } from '../../engine.ts';
+import { type Layout, layoutOf, type ModelConfig } from './qwen3.ts';
+import type { Runtime, Session, Tensor } from './runtime.ts';
+import { gradName, trainGraph } from './train-graph.ts';
+
+/** Tokens of one micro-batch; 8 × 256 stays in a core's cache. */
+const MICRO_BATCH_TOKENS = 2048;
+const LENGTH_STEP = 32;
+
+const CLIP: Readonly<Record<Loss, readonly [number, number]>> = {
+  cross_entropy: [0, 3e38],
+  importance_sampling: [0, 3e38],
+  ppo: [0.8, 1.2],
+};
+
+export interface MicroBatch {
+  readonly length: number;
+  /** Indices into the batch. */
+  readonly rows: readonly number[];
+}
+
+/** Longest first, so that equal lengths meet; 32-token steps, then multiples of 64 above 64. */
+export function microBatches(batch: readonly Datum[], maxTokens = MICRO_BATCH_TOKENS): MicroBatch[] {
+  const lengthOf = (n: number): number => (n <= 64 ? Math.ceil(n / LENGTH_STEP) * LENGTH_STEP : Math.ceil(n / 64) * 64);
+  const groups = new Map<number, number[]>();
+  batch.forEach((datum, i) => {
+    const length = lengthOf(datum.tokens.length - 1);
+    groups.set(length, [...(groups.get(length) ?? []), i]);
+  });
+  return [...groups]
+    .sort(([a], [b]) => b - a)
+    .flatMap(([length, rows]) => {
+      const size = Math.max(1, Math.floor(maxTokens / length));
+      const count = Math.ceil(rows.length / size);
+      return Array.from({ length: count }, (_, i) => ({ length, rows: rows.slice(i * size, (i + 1) * size) }));
+    });
+}
+
+export class Trainer {
+  readonly layout: Layout;
+  readonly grad: Float32Array;
+  readonly #config: ModelConfig;
+  readonly #runtime: Runtime;
+  readonly #sessions = new Map<number, Promise<Session>>();
+
+  constructor(config: ModelConfig, runtime: Runtime) {
+    this.#config = config;
+    this.#runtime = runtime;
+    this.layout = layoutOf(config);
+    this.grad = new Float32Array(this.layout.size);
+  }
+
+  clear(): void {
+    this.grad.fill(0);
+  }
+
+  /**
+   * Adds the gradients of `rows` of the batch at weights `theta`. Returns log-probabilities per row (length T, 0 where
+   * nothing is scored) and the loss.
+   */
+  async accumulate(
+    theta: Float32Array,
+    batch: readonly Datum[],
+    micro: MicroBatch,
+    loss: Loss,
+  ): Promise<{ loss: number; logprobs: Float32Array[] }> {
+    const T = micro.length;
+    const data = micro.rows.map((r) => batch[r]!);
+    const tokens = new Int32Array(data.length * T);
+    const scored: number[] = [];
+    const targets: number[] = [];
+    const [weight, advantage, old]: [number[], number[], number[]] = [[], [], []];
+    data.forEach((datum, b) => {
+      const n = datum.tokens.length - 1;
+      for (let t = 0; t < n; t++) {
+        tokens[b * T + t] = datum.tokens[t]!;
+        const w = datum.weights?.[t] ?? 0;
+        const a = datum.advantages?.[t] ?? 0;
+        if (w === 0 && a === 0) continue;
+        scored.push(b * T + t);
+        targets.push(datum.tokens[t + 1]!);
+        weight.push(loss === 'cross_entropy' ? w : 0);
+        advantage.push(loss === 'cross_entropy' ? 0 : a);
+        old.push(datum.logprobs?.[t] ?? 0);
+      }
+    });
+    const logprobs = data.map((datum) => new Float32Array(datum.tokens.length - 1));
+    if (scored.length === 0) return { loss: 0, logprobs };
+    const { Tensor } = this.#runtime.ort;
+    const float = (xs: number[]): Tensor => new Tensor('float32', Float32Array.from(xs), [xs.length]);
+    const int = (xs: ArrayLike<number>): Tensor => new Tensor('int32', Int32Array.from(xs), [xs.length]);
+    const [low, high] = CLIP[loss];
+    const feeds: Record<string, Tensor> = {
+      tokens: int(tokens),
+      scored: int(scored),
+      targets: int(targets),
+      weight: float(weight),
+      advantage: float(advantage),
+      old: float(loss === 'cross_entropy' ? weight.map(() => 0) : old),
+      clip_low: new Tensor('float32', new Float32Array([low]), []),
+      clip_high: new Tensor('float32', new Float32Array([high]), []),
+    };
+    for (const p of this.layout.parameters) {
+      feeds[p.name] = new Tensor('float32', theta.subarray(p.offset, p.offset + p.size), p.shape);
+    }
+    const session = await this.#session(T);
+    const out = await session.run(feeds);
+    const floats = (name: string): Float32Array => out[name]!.data as Float32Array;
+    for (const p of this.layout.parameters) {
+      if (p.name !== 'embed') addInto(this.grad, p.offset, floats(gradName(p.name)));
+    }
+    this.#embedding(
+      tokens,
+      targets,
+      floats('embed_by_token'),
+      floats('embed_by_target'),
+      floats('embed_dense_negative'),
+    );
+    let total = 0;
+    const logp = floats('logp');
+    scored.forEach((position, i) => {
+      const value = logp[i]!;
+      logprobs[Math.floor(position / T)]![position % T] = value;
+      total -= tokenObjective(loss, value, weight[i]!, advantage[i]!, old[i]!);
+    });
+    return { loss: total, logprobs };
+  }
+
+  #embedding(
+    tokens: Int32Array,
+    targets: readonly number[],
+    byToken: Float32Array,
+    byTarget: Float32Array,
+    denseNegative: Float32Array,
+  ): void {
+    const d = this.#config.hiddenSize;
+    const grad = this.grad;
+    for (let i = 0; i < denseNegative.length; i++) grad[i] = grad[i]! - denseNegative[i]!;
+    scatter(grad, tokens, byToken, d);
+    scatter(grad, targets, byTarget, d);
+  }
+
+  #session(T: number): Promise<Session> {
+    let session = this.#sessions.get(T);
+    if (!session) {
+      session = this.#runtime.open(trainGraph(this.#config, T));
+      this.#sessions.set(T, session);
+    }
+    return session;
+  }
+
+  async close(): Promise<void> {
+    for (const session of this.#sessions.values()) await (await session).release();
+    this.#sessions.clear();
+  }
+}
+
+function tokenObjective(loss: Loss, logp: number, weight: number, advantage: number, old: number): number {
+  if (loss === 'cross_entropy') return weight * logp;
+  const ratio = Math.exp(logp - old);
+  const [low, high] = CLIP[loss];
+  return Math.min(ratio * advantage, Math.min(Math.max(ratio, low), high) * advantage);
+}
+
+function addInto(target: Float32Array, offset: number, values: Float32Array): void {
+  for (let i = 0; i < values.length; i++) target[offset + i] = target[offset + i]! + values[i]!;
+}
+
+/** target[ids[r]] += rows[r], rows of width d at the start of `target` (the embedding is the first parameter). */
+function scatter(target: Float32Array, ids: ArrayLike<number>, rows: Float32Array, d: number): void {
+  for (let r = 0; r < ids.length; r++) {
+    const to = ids[r]! * d;
+    const from = r * d;
+    for (let i = 0; i < d; i++) target[to + i] = target[to + i]! + rows[from + i]!;
+  }
+}
