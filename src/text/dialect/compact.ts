@@ -156,6 +156,8 @@ function parseTurn(text: string, finish: Finish, role: Role): ParsedTurn {
   for (const s of tail) violations.push(misplaced(s.tag, true));
   const afterEnd = endAt >= 0 && text.slice(endAt + END.length).trim() !== '';
   if (afterEnd) violations.push('unparsed');
+  const discardedTail = tail.length > 0 || afterEnd;
+  const kept = tail.length > 0 ? list[list.length - tail.length - 1]!.end : endAt + END.length;
   if (action.type === 'none' && violations.length === 0) violations.push('unparsed');
   return {
     thinking,
@@ -163,7 +165,8 @@ function parseTurn(text: string, finish: Finish, role: Role): ParsedTurn {
     formatOk: violations.length === 0 && thinking !== null,
     violations: [...new Set(violations)],
     truncated,
-    discardedTail: tail.length > 0 || afterEnd,
+    discardedTail,
+    ...(discardedTail ? { kept } : {}),
     closedByStop: stopped && tail.length === 0 && action.type !== 'none',
   };
 }
