@@ -88,6 +88,8 @@ export interface ParsedTurn {
   readonly truncated: boolean;
   /** Text after the first complete action was dropped. */
   readonly discardedTail: boolean;
+  /** Characters of the text up to the end of the first action, when a tail was discarded: later tokens leave the rollout. */
+  readonly kept?: number;
   /** The action was closed by the engine's stop string, which the engine removed. */
   readonly closedByStop: boolean;
 }
