@@ -1,0 +1,137 @@
+/**
+ * Statistics of audit and evaluation (method.md sections 5 and 6): intervals by a seeded bootstrap that resamples whole
+ * clusters (sources), because questions of one source are not independent; McNemar's exact test; Wilson's interval.
+ */
+import { rng } from '../util/rng.ts';
+
+export interface Interval {
+  readonly point: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** A figure computed from items that count `weights[i]` times each. */
+export type Statistic = (weights: readonly number[]) => number;
+
+export const weightedMean =
+  (values: readonly number[]): Statistic =>
+  (weights) => {
+    let sum = 0;
+    let total = 0;
+    for (let i = 0; i < values.length; i++) {
+      sum += weights[i]! * values[i]!;
+      total += weights[i]!;
+    }
+    return total === 0 ? Number.NaN : sum / total;
+  };
+
+/** Unweighted mean over steps of each step's mean: the audit's round metric. `steps[i]` is the step of item i. */
+export function stepMean(values: readonly number[], steps: readonly number[]): Statistic {
+  const index = new Map([...new Set(steps)].map((step, s) => [step, s]));
+  const at = steps.map((step) => index.get(step)!);
+  return (weights) => {
+    const sums = new Float64Array(index.size);
+    const totals = new Float64Array(index.size);
+    for (let i = 0; i < values.length; i++) {
+      sums[at[i]!]! += weights[i]! * values[i]!;
+      totals[at[i]!]! += weights[i]!;
+    }
+    const means = Array.from(sums, (sum, s) => sum / totals[s]!).filter((m) => !Number.isNaN(m));
+    return means.reduce((a, b) => a + b, 0) / means.length;
+  };
+}
+
+export interface BootstrapSettings {
+  /** Names the random stream. */
+  readonly key: string;
+  readonly draws?: number;
+  readonly level?: number;
+}
+
+/**
+ * Percentile interval of `statistic` over resampled clusters. `clusters[i]` is the cluster of item i. Draws on which the
+ * statistic has no value are left out. One cluster has no spread to resample: its interval is the point.
+ */
+export function bootstrap(
+  statistic: Statistic,
+  clusters: readonly string[],
+  { key, draws = 2000, level = 0.95 }: BootstrapSettings,
+): Interval {
+  const index = new Map([...new Set(clusters)].map((name, c) => [name, c]));
+  const at = clusters.map((name) => index.get(name)!);
+  const point = statistic(clusters.map(() => 1));
+  const found: number[] = [];
+  for (let draw = 0; draw < draws; draw++) {
+    const random = rng('bootstrap', key, draw);
+    const counts = new Array<number>(index.size).fill(0);
+    for (let c = 0; c < index.size; c++) counts[random.below(index.size)]! += 1;
+    const value = statistic(at.map((c) => counts[c]!));
+    if (!Number.isNaN(value)) found.push(value);
+  }
+  found.sort((a, b) => a - b);
+  return { point, low: quantile(found, (1 - level) / 2), high: quantile(found, (1 + level) / 2) };
+}
+
+/** Mean of b − a over the same items, with its interval. Above 0: b is better. */
+export function pairedDifference(
+  a: readonly number[],
+  b: readonly number[],
+  clusters: readonly string[],
+  settings: BootstrapSettings,
+): Interval {
+  if (a.length !== b.length) throw new Error(`paired samples differ in length: ${a.length} and ${b.length}`);
+  return bootstrap(weightedMean(a.map((x, i) => b[i]! - x)), clusters, settings);
+}
+
+/** Linear interpolation between order statistics (type 7). NaN for an empty sample. */
+export function quantile(sorted: readonly number[], q: number): number {
+  const place = (sorted.length - 1) * q;
+  const below = Math.floor(place);
+  const low = sorted[below] ?? Number.NaN;
+  const high = sorted[Math.ceil(place)] ?? Number.NaN;
+  return low + (high - low) * (place - below);
+}
+
+export interface McNemar {
+  /** Items that only a, only b got right. */
+  readonly onlyA: number;
+  readonly onlyB: number;
+  /** Exact, two-sided. */
+  readonly p: number;
+}
+
+export function mcnemar(a: readonly boolean[], b: readonly boolean[]): McNemar {
+  if (a.length !== b.length) throw new Error(`paired samples differ in length: ${a.length} and ${b.length}`);
+  const onlyA = a.filter((right, i) => right && !b[i]).length;
+  const onlyB = b.filter((right, i) => right && !a[i]).length;
+  return { onlyA, onlyB, p: signTest(Math.min(onlyA, onlyB), onlyA + onlyB) };
+}
+
+/** Two-sided binomial test of `k ≤ n/2` successes in n fair tosses. */
+function signTest(k: number, n: number): number {
+  let tail = 0;
+  // log C(n, i), built up term by term: C(n, i) alone overflows for n above about 1,000.
+  let logChoose = 0;
+  for (let i = 0; i <= k; i++) {
+    tail += Math.exp(logChoose - n * Math.LN2);
+    logChoose += Math.log((n - i) / (i + 1));
+  }
+  return Math.min(1, 2 * tail);
+}
+
+/** Wilson's 95 % interval of a share. */
+export function wilson(successes: number, n: number): Interval {
+  if (n === 0) return { point: Number.NaN, low: 0, high: 1 };
+  const z = 1.959963984540054;
+  const p = successes / n;
+  const centre = (p + (z * z) / (2 * n)) / (1 + (z * z) / n);
+  const half = (z / (1 + (z * z) / n)) * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n));
+  return { point: p, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+}
+
+/** Over seeds: mean and unbiased SD; the SD of one value is null. */
+export function meanSd(values: readonly number[]): { readonly mean: number; readonly sd: number | null } {
+  const mean = values.reduce((a, b) => a + b, 0) / values.length;
+  if (values.length < 2) return { mean, sd: null };
+  return { mean, sd: Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / (values.length - 1)) };
+}

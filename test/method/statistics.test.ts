@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  bootstrap,
+  mcnemar,
+  meanSd,
+  pairedDifference,
+  quantile,
+  stepMean,
+  weightedMean,
+  wilson,
+} from '../../src/report/statistics.ts';
+import { rng } from '../../src/util/rng.ts';
+
+const coins = (n: number, p: number, key: string) => {
+  const r = rng(key);
+  return Array.from({ length: n }, () => (r.uniform() < p ? 1 : 0));
+};
+const own = (n: number) => Array.from({ length: n }, (_, i) => `s${i}`);
+
+describe('bootstrap', () => {
+  it('agrees with the normal interval of a share when every item is its own cluster', () => {
+    const values = coins(400, 0.3, 'coins');
+    const p = values.reduce<number>((a, b) => a + b, 0) / 400;
+    const half = 1.96 * Math.sqrt((p * (1 - p)) / 400);
+    const { point, low, high } = bootstrap(weightedMean(values), own(400), { key: 'k' });
+    expect(point).toBe(p);
+    expect(Math.abs(low - (p - half))).toBeLessThan(0.01);
+    expect(Math.abs(high - (p + half))).toBeLessThan(0.01);
+  });
+  it('is wider by √5 when items come in clusters of five equal ones', () => {
+    const each = coins(80, 0.5, 'clusters');
+    const values = each.flatMap((v) => [v, v, v, v, v]);
+    const clusters = each.flatMap((_, i) => new Array<string>(5).fill(`s${i}`));
+    const wide = bootstrap(weightedMean(values), clusters, { key: 'k' });
+    const narrow = bootstrap(weightedMean(values), own(400), { key: 'k' });
+    const ratio = (wide.high - wide.low) / (narrow.high - narrow.low);
+    expect(Math.abs(ratio - Math.sqrt(5))).toBeLessThan(0.35);
+  });
+  it('is a function of its key', () => {
+    const values = coins(50, 0.5, 'x');
+    const run = (key: string) => bootstrap(weightedMean(values), own(50), { key, draws: 200 });
+    expect(run('a')).toEqual(run('a'));
+    const spread = Array.from({ length: 50 }, (_, i) => Math.sqrt(i));
+    const other = (key: string) => bootstrap(weightedMean(spread), own(50), { key, draws: 200 }).low;
+    expect(other('a')).not.toBe(other('b'));
+  });
+  it('keeps the point inside and one cluster without spread', () => {
+    expect(bootstrap(weightedMean([0, 1]), ['s', 's'], { key: 'k', draws: 50 })).toEqual({
+      point: 0.5,
+      low: 0.5,
+      high: 0.5,
+    });
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 2, maxLength: 12 }), (values) => {
+        const { low, high } = bootstrap(weightedMean(values), own(values.length), { key: 'k', draws: 100 });
+        expect(low).toBeGreaterThanOrEqual(Math.min(...values));
+        expect(high).toBeLessThanOrEqual(Math.max(...values));
+        expect(low).toBeLessThanOrEqual(high);
+      }),
+      { numRuns: 25 },
+    );
+  });
+  it('step mean weighs steps, not items', () => {
+    expect(stepMean([1, 0, 0, 0], [0, 1, 1, 1])([1, 1, 1, 1])).toBe(0.5);
+    expect(stepMean([1, 0, 0, 1], [7, 9, 9, 9])([1, 1, 1, 2])).toBe(0.75);
+    // A step that a draw lost is left out.
+    expect(stepMean([1, 0, 0, 1], [7, 9, 9, 9])([0, 1, 1, 2])).toBe(0.5);
+  });
+  it('paired difference sees what unpaired intervals hide', () => {
+    const a = coins(300, 0.5, 'pair');
+    const b = a.map((x, i) => (i % 20 === 0 ? 1 : x));
+    const d = pairedDifference(a, b, own(300), { key: 'k' });
+    expect(d.point).toBeGreaterThan(0);
+    expect(d.low).toBeGreaterThanOrEqual(0);
+    expect(d.high).toBeLessThan(0.06);
+    expect(pairedDifference(a, a, own(300), { key: 'k', draws: 100 })).toEqual({ point: 0, low: 0, high: 0 });
+  });
+});
+
+describe('tests and intervals', () => {
+  const outcomes = (both: number, onlyA: number, onlyB: number) => ({
+    a: [...Array(both).fill(true), ...Array(onlyA).fill(true), ...Array(onlyB).fill(false)] as boolean[],
+    b: [...Array(both).fill(true), ...Array(onlyA).fill(false), ...Array(onlyB).fill(true)] as boolean[],
+  });
+  it.each([
+    // both, only a, only b, p by hand: 2 · Σ C(n, i) / 2^n
+    [10, 0, 0, 1],
+    [10, 0, 5, 2 / 32],
+    [10, 1, 9, (2 * 11) / 1024],
+    [0, 4, 4, 1],
+    [3, 8, 2, (2 * 56) / 1024],
+  ])('McNemar exact: %i both, %i only a, %i only b', (both, onlyA, onlyB, p) => {
+    const { a, b } = outcomes(both, onlyA, onlyB);
+    const out = mcnemar(a, b);
+    expect(out).toMatchObject({ onlyA, onlyB });
+    expect(out.p).toBeCloseTo(p, 12);
+  });
+  it('McNemar stays finite for thousands of discordant items', () => {
+    const { a, b } = outcomes(0, 1000, 1100);
+    const { p } = mcnemar(a, b);
+    // Normal approximation with continuity correction: z = 99 / √2100 = 2.160.
+    expect(Math.abs(p - 0.0308)).toBeLessThan(0.0005);
+  });
+  it('Wilson: 8 of 10 is [.490, .943], 0 of 10 is [0, .278]', () => {
+    expect(wilson(8, 10)).toMatchObject({ point: 0.8 });
+    expect(wilson(8, 10).low).toBeCloseTo(0.4902, 4);
+    expect(wilson(8, 10).high).toBeCloseTo(0.9433, 4);
+    expect(wilson(0, 10).low).toBe(0);
+    expect(wilson(0, 10).high).toBeCloseTo(0.2775, 4);
+    expect(wilson(0, 0)).toMatchObject({ low: 0, high: 1 });
+  });
+  it('mean ± SD is unbiased, and one seed has no SD', () => {
+    expect(meanSd([2, 4, 4, 4, 5, 5, 7, 9])).toEqual({ mean: 5, sd: Math.sqrt(32 / 7) });
+    expect(meanSd([3])).toEqual({ mean: 3, sd: null });
+  });
+  it('quantile interpolates', () => {
+    expect(quantile([0, 10], 0.25)).toBe(2.5);
+    expect(quantile([1, 2, 3], 1)).toBe(3);
+    expect(quantile([], 0.5)).toBeNaN();
+  });
+});
