@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -47,9 +47,12 @@ describe('a run that is stopped and started again ends as an unbroken one', () =
       child.kill('SIGKILL');
       const [code] = await exit;
       expect(code === null || code === 0).toBe(true);
+      // A kill inside write(2) is rare, so some lines are torn by hand.
+      if (kill % 3 === 1 && existsSync(file)) truncateSync(file, Math.max(0, statSync(file).size - 7));
       const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
-      // What was written once stays as it was.
-      expect(bytes.subarray(0, whole.length).equals(whole)).toBe(true);
+      // What was written once stays as it was (but for the line torn here).
+      const common = Math.min(whole.length, bytes.length);
+      expect(bytes.subarray(0, common).equals(whole.subarray(0, common))).toBe(true);
       whole = bytes.subarray(0, bytes.lastIndexOf(10) + 1);
       const lines = whole.toString().split('\n').length - 1;
       if (lines > 0 && lines < 4 * STEPS) killedInside++;

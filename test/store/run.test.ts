@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openRun } from '../../src/store/run.ts';
 import { InfraError, UserError } from '../../src/util/error.ts';
 import { folder, spec } from './folder.ts';
@@ -28,16 +28,18 @@ describe('once', () => {
     const dir = folder();
     const run = await openRun(dir, spec);
     let starts = 0;
-    let finish = (_: string): void => {};
-    const slow = (): Promise<string> => {
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const slow = async (): Promise<string> => {
       starts++;
-      return new Promise((resolve) => {
-        finish = resolve;
-      });
+      await gate;
+      return 'done';
     };
     const both = [run.once('k', slow), run.scope('s').once('other', async () => 0), run.once('k', slow)];
     await both[1];
-    finish('done');
+    open();
     expect(await Promise.all(both)).toEqual(['done', 0, 'done']);
     expect(starts).toBe(1);
 
@@ -94,7 +96,9 @@ describe('once', () => {
     await expect(run.once('', async () => 1)).rejects.toThrow('non-empty names');
     expect(() => run.scope('a/')).toThrow('non-empty names');
     await run.close();
-    await expect(run.once('late', async () => 1)).rejects.toThrow('after it was closed');
+    const late = vi.fn(async () => 1);
+    await expect(run.once('late', late)).rejects.toThrow('after it was closed');
+    expect(late).not.toHaveBeenCalled();
   });
 
   it('the cursor stores the next batch: no optimizer step twice, no metric changed (case c44)', async () => {
