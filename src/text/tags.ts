@@ -9,7 +9,7 @@
  * Time is linear in the length of the text.
  */
 import type { Action, Finish, ParsedTurn, Range, Violation } from '../types.ts';
-import { splitThinking, type Tag } from './thinking.ts';
+import { splitThinking, type Tag, type Thinking } from './thinking.ts';
 
 export interface Grammar {
   /** Name of the tag that holds a search call. */
@@ -38,7 +38,7 @@ export function parseTurn(text: string, finish: Finish, question: string | null,
   for (const violation of scan.violations) seen.add(violation);
 
   const found = scan.found;
-  if (found === null) return withoutAction(whole, finish, split.blocks, split.thinking, scan, seen, grammar);
+  if (found === null) return withoutAction(whole, finish, tags, split, scan, seen, grammar);
   const end = Math.min(found.end, text.length);
   const discardedTail = stripStops(text.slice(end), grammar.stop) !== '';
   if (found.action.type === 'invalid') seen.add(found.action.reason);
@@ -117,18 +117,25 @@ function findAction(
       continue;
     }
     if (tag.name === g.search && asked !== null) violations.add('action_after_action');
-    const action =
-      tag.name === g.search
-        ? searchAction(text.slice(content.start, content.end), g)
-        : proposer
-          ? proposal(text, asked, content)
-          : answerAction(text, content);
+    const action = readAction(text, tag.name, content, asked, proposer, g);
     const rest = outside.slice(at + 1).map((index) => tags[index]!);
     const end = absorbClosings(text, tag.end, rest, open);
     for (const violation of tailViolations(rest, g)) violations.add(violation);
     return { found: { action, closed: tag.end, end }, violations, open, loneQuestion: false };
   }
   return { found: null, violations, open, loneQuestion: asked !== null };
+}
+
+function readAction(
+  text: string,
+  name: string,
+  content: Range,
+  asked: Range | null,
+  proposer: boolean,
+  g: Grammar,
+): Action {
+  if (name === g.search) return searchAction(text.slice(content.start, content.end), g);
+  return proposer ? proposal(text, asked, content) : answerAction(text, content);
 }
 
 /** Closing tags of the tags around an action belong to it: `<answer><answer>x</answer></answer>` has no tail. */
@@ -173,8 +180,8 @@ function proposal(text: string, asked: Range | null, answerRange: Range): Action
 function withoutAction(
   text: string,
   finish: Finish,
-  blocks: readonly Range[],
-  thinking: string | null,
+  tags: readonly Tag[],
+  { blocks, thinking }: Thinking,
   scan: Scan,
   seen: Set<Violation>,
   g: Grammar,
@@ -187,7 +194,7 @@ function withoutAction(
     if (callOpen !== null) seen.add(callOpen);
     return { thinking, action: { type: 'none' }, ...NO_ACTION, violations: [...seen], truncated };
   }
-  const lookAlike = hasUnknownTag(text, blocks) ? 'unknown_tag' : 'unparsed';
+  const lookAlike = hasUnknownTag(text, tags, blocks) ? 'unknown_tag' : 'unparsed';
   const reason = callOpen ?? (scan.loneQuestion ? 'empty_answer' : ([...seen][0] ?? lookAlike));
   const violations = [...seen.add(reason).add('unparsed')];
   return { thinking, action: { type: 'invalid', reason }, ...NO_ACTION, violations, truncated };
@@ -195,15 +202,15 @@ function withoutAction(
 
 const NO_ACTION = { formatOk: false, discardedTail: false, closedByStop: false } as const;
 
-/** Anything that looks like a tag and stands outside the think blocks. */
-function hasUnknownTag(text: string, blocks: readonly Range[]): boolean {
+/** Anything that looks like a tag, is none of `tags`, and stands outside the think blocks. */
+function hasUnknownTag(text: string, tags: readonly Tag[], blocks: readonly Range[]): boolean {
+  const known = [...tags, ...blocks].sort((a, b) => a.start - b.start || b.end - a.end);
   let from = 0;
-  const outside: string[] = [];
-  for (const block of blocks) {
-    outside.push(text.slice(from, block.start));
-    from = block.end;
+  for (const { start, end } of [...known, { start: text.length, end: text.length }]) {
+    if (start >= from && /<\/?[A-Za-z][^<>]*>/.test(text.slice(from, start))) return true;
+    from = Math.max(from, end);
   }
-  return [...outside, text.slice(from)].some((part) => /<\/?[A-Za-z][^<>]*>/.test(part));
+  return false;
 }
 
 function trimmed(text: string, from: number, to: number): Range {
