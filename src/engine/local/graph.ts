@@ -135,14 +135,15 @@ export class Graph {
     const [d, column] = [shape.at(-1)!, [...shape.slice(0, -1), 1]];
     const attributes = { axis: -1, epsilon: { float: RMS_EPS }, stash_type: 1 };
     const [y, inv] = this.ops('SimplifiedLayerNormalization', [x, gain], [shape, column], attributes) as [Value, Value];
+    // With c = inv³·Σ g·gain·x / d:  dx = g·gain·inv - x·c,  dgain = Σ_rows g·x·inv. Both sums are products with g·x.
     return this.#record(y, [x, gain], (g) => {
-      const normed = this.op('Mul', [x, inv], shape);
-      const gn = this.op('Mul', [g, normed], shape);
-      const gainGrad = this.op('ReduceSum', [gn, this.ints(0)], [d], { keepdims: 0 });
-      const gg = this.op('Mul', [g, gain], shape);
-      const dot = this.matmul(gn, this.op('Reshape', [gain, this.ints(d, 1)], [d, 1]), false, false, 1 / d);
-      const centred = this.op('Sub', [gg, this.op('Mul', [normed, dot], shape)], shape);
-      return [this.op('Mul', [centred, inv], shape), gainGrad];
+      const gx = this.op('Mul', [g, x], shape);
+      const gainGrad = this.op('Reshape', [this.matmul(inv, gx, true, false), this.ints(d)], [d]);
+      const sum = this.matmul(gx, this.op('Reshape', [gain, this.ints(d, 1)], [d, 1]), false, false, 1 / d);
+      const cube = this.op('Mul', [this.op('Mul', [inv, inv], column), inv], column);
+      const along = this.op('Mul', [x, this.op('Mul', [sum, cube], column)], shape);
+      const across = this.op('Mul', [this.op('Mul', [g, gain], shape), inv], shape);
+      return [this.op('Sub', [across, along], shape), gainGrad];
     });
   }
 
@@ -175,27 +176,11 @@ export class Graph {
     );
     return this.#record(out, [x], (g) => [this.op('Transpose', [g], shape, { perm: inverse })]);
   }
-  /** Cuts the last axis into parts of the given sizes. */
+  /** Cuts the last axis into parts of the given sizes; not recorded. */
   split(x: Value, sizes: readonly number[]): Value[] {
     const shape = this.shape(x);
-    const axis = shape.length - 1;
     const parts = sizes.map((n) => [...shape.slice(0, -1), n]);
-    const outs = this.ops('Split', [x, this.ints(...sizes)], parts, { axis });
-    const grads: (Value | undefined)[] = sizes.map(() => undefined);
-    // One tape entry per part collects its gradient; the entry recorded first runs last and joins them.
-    const joined = `${outs[0]!}_joined`;
-    this.#tape.push({ out: joined, ins: [x], vjp: () => [this.op('Concat', grads as Value[], shape, { axis })] });
-    outs.forEach((out, i) => {
-      this.#tape.push({
-        out,
-        ins: [joined],
-        vjp: (g) => {
-          grads[i] = g;
-          return [i === 0 ? g : null];
-        },
-      });
-    });
-    return outs;
+    return this.ops('Split', [x, this.ints(...sizes)], parts, { axis: shape.length - 1 });
   }
 
   /**

@@ -1,6 +1,7 @@
 /**
  * The Qwen3 architecture as data: configuration, and where each tensor lies in one flat parameter vector.
- * Projections that read the same input are neighbours, so q/k/v and gate/up are one matrix each in the graphs.
+ * Projections that read the same input are neighbours, so q/k/v and gate/up can be one matrix each: the sampler wants few
+ * products, the trainer wants no copies between them.
  */
 import { UserError } from '../../util/error.ts';
 import type { Shape } from './onnx.ts';
@@ -24,14 +25,21 @@ export interface ModelConfig {
 
 /** One Hugging Face tensor and its place in the flat vector. */
 export interface TensorSpec {
+  /** Hugging Face name. */
   readonly name: string;
+  /** Name as a graph input of its own. */
+  readonly input: string;
   readonly shape: Shape;
   readonly offset: number;
   readonly size: number;
 }
 
-/** One graph input: one or several neighbouring tensors seen as one. */
-export interface ParameterSpec extends TensorSpec {
+/** One or several neighbouring tensors seen as one: a graph input of the sampler, a unit of the optimizer. */
+export interface ParameterSpec {
+  readonly input: string;
+  readonly shape: Shape;
+  readonly offset: number;
+  readonly size: number;
   /** Matrices inside the layers: what Muon updates. */
   readonly matrix: boolean;
   /** Learning-rate factor. */
@@ -48,48 +56,47 @@ export function layoutOf(c: ModelConfig): Layout {
   const tensors: TensorSpec[] = [];
   const parameters: ParameterSpec[] = [];
   let offset = 0;
-  const parameter = (name: string, parts: readonly (readonly [string, Shape])[], rate = 1, matrix = false): void => {
+  const parameter = (
+    input: string,
+    parts: readonly (readonly [input: string, name: string, shape: Shape])[],
+    rate = 1,
+    matrix = false,
+  ): void => {
     const start = offset;
-    for (const [tensor, shape] of parts) {
+    for (const [part, name, shape] of parts) {
       const size = shape.reduce((a, b) => a * b, 1);
-      tensors.push({ name: tensor, shape, offset, size });
+      tensors.push({ name, input: part, shape, offset, size });
       offset += size;
     }
-    const first = parts[0]![1];
-    const rows = parts.reduce((sum, [, shape]) => sum + shape[0]!, 0);
-    parameters.push({ name, shape: [rows, ...first.slice(1)], offset: start, size: offset - start, matrix, rate });
+    const rows = parts.reduce((sum, [, , shape]) => sum + shape[0]!, 0);
+    const shape = [rows, ...parts[0]![2].slice(1)];
+    parameters.push({ input, shape, offset: start, size: offset - start, matrix, rate });
   };
+  const single = (input: string, name: string, shape: Shape, rate = 1, matrix = false): void =>
+    parameter(input, [[input, name, shape]], rate, matrix);
   const [d, q, kv, f] = [c.hiddenSize, c.heads * c.headDim, c.kvHeads * c.headDim, c.ffSize];
-  parameter('embed', [['model.embed_tokens.weight', [c.vocabSize, d]]], c.embeddingRate);
+  single('embed', 'model.embed_tokens.weight', [c.vocabSize, d], c.embeddingRate);
   for (let l = 0; l < c.layers; l++) {
     const p = `model.layers.${l}`;
-    parameter(`norm1_${l}`, [[`${p}.input_layernorm.weight`, [d]]]);
-    parameter(
-      `qkv_${l}`,
-      [
-        [`${p}.self_attn.q_proj.weight`, [q, d]],
-        [`${p}.self_attn.k_proj.weight`, [kv, d]],
-        [`${p}.self_attn.v_proj.weight`, [kv, d]],
-      ],
-      1,
-      true,
-    );
-    parameter(`qnorm_${l}`, [[`${p}.self_attn.q_norm.weight`, [c.headDim]]]);
-    parameter(`knorm_${l}`, [[`${p}.self_attn.k_norm.weight`, [c.headDim]]]);
-    parameter(`o_${l}`, [[`${p}.self_attn.o_proj.weight`, [d, q]]], 1, true);
-    parameter(`norm2_${l}`, [[`${p}.post_attention_layernorm.weight`, [d]]]);
-    parameter(
-      `gateup_${l}`,
-      [
-        [`${p}.mlp.gate_proj.weight`, [f, d]],
-        [`${p}.mlp.up_proj.weight`, [f, d]],
-      ],
-      1,
-      true,
-    );
-    parameter(`down_${l}`, [[`${p}.mlp.down_proj.weight`, [d, f]]], 1, true);
+    single(`norm1_${l}`, `${p}.input_layernorm.weight`, [d]);
+    const qkv = [
+      [`q_${l}`, `${p}.self_attn.q_proj.weight`, [q, d]],
+      [`k_${l}`, `${p}.self_attn.k_proj.weight`, [kv, d]],
+      [`v_${l}`, `${p}.self_attn.v_proj.weight`, [kv, d]],
+    ] as const;
+    parameter(`qkv_${l}`, qkv, 1, true);
+    single(`qnorm_${l}`, `${p}.self_attn.q_norm.weight`, [c.headDim]);
+    single(`knorm_${l}`, `${p}.self_attn.k_norm.weight`, [c.headDim]);
+    single(`o_${l}`, `${p}.self_attn.o_proj.weight`, [d, q], 1, true);
+    single(`norm2_${l}`, `${p}.post_attention_layernorm.weight`, [d]);
+    const gateUp = [
+      [`gate_${l}`, `${p}.mlp.gate_proj.weight`, [f, d]],
+      [`up_${l}`, `${p}.mlp.up_proj.weight`, [f, d]],
+    ] as const;
+    parameter(`gateup_${l}`, gateUp, 1, true);
+    single(`down_${l}`, `${p}.mlp.down_proj.weight`, [d, f], 1, true);
   }
-  parameter('norm', [['model.norm.weight', [d]]], 1 / c.embeddingRate);
+  single('norm', 'model.norm.weight', [d], 1 / c.embeddingRate);
   return { size: offset, tensors, parameters };
 }
 

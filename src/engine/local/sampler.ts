@@ -47,7 +47,7 @@ export class SampleGraphs {
     const { Tensor } = this.runtime.ort;
     return Object.fromEntries(
       layoutOf(this.config).parameters.map((p) => [
-        p.name,
+        p.input,
         new Tensor('float32', theta.subarray(p.offset, p.offset + p.size), p.shape),
       ]),
     );

@@ -11,7 +11,7 @@ import { layoutOf, type ModelConfig, ropeTables } from './qwen3.ts';
 /** Smallest probability whose logarithm is taken. */
 const TINY = 1e-37;
 
-export const gradName = (parameter: string): string => `grad_${parameter}`;
+export const gradName = (input: string): string => `grad_${input}`;
 
 export function trainGraph(c: ModelConfig, T: number): Uint8Array {
   const g = new Graph();
@@ -25,8 +25,8 @@ export function trainGraph(c: ModelConfig, T: number): Uint8Array {
     Value,
   ];
   const [clipLow, clipHigh] = ['clip_low', 'clip_high'].map((n) => g.input(n, 'float32', [])) as [Value, Value];
-  const parameters = layoutOf(c).parameters;
-  for (const p of parameters) g.input(p.name, 'float32', p.shape);
+  const { tensors } = layoutOf(c);
+  for (const t of tensors) g.input(t.input, 'float32', t.shape);
 
   const embedded = g.op('Gather', ['embed', tokens], [-1, d], { axis: 0 });
   const hidden = g.rms(decoder(g, c, T, embedded), 'norm');
@@ -55,10 +55,10 @@ export function trainGraph(c: ModelConfig, T: number): Uint8Array {
   const index = g.op('Reshape', [g.int64(scored), g.ints(-1, 1)], [-1, 1]);
   const hiddenGrad = g.op('ScatterND', [zeros, index, atGrad], [-1, d]);
 
-  const rest = parameters.filter((p) => p.name !== 'embed');
-  const grads = g.backward(hidden, hiddenGrad, [...rest.map((p) => p.name), embedded]);
-  rest.forEach((p, i) => {
-    g.output(grads[i]!, gradName(p.name));
+  const rest = tensors.filter((t) => t.input !== 'embed');
+  const grads = g.backward(hidden, hiddenGrad, [...rest.map((t) => t.input), embedded]);
+  rest.forEach((t, i) => {
+    g.output(grads[i]!, gradName(t.input));
   });
   g.output(grads.at(-1)!, 'embed_by_token');
   g.output(scaled, 'embed_by_target');
@@ -85,11 +85,12 @@ function decoder(g: Graph, c: ModelConfig, T: number, input: Value): Value {
   const blocks = T % 64 === 0 && T > 64 ? T / 64 : 1;
   let x = input;
   for (let l = 0; l < c.layers; l++) {
-    const [q, k, v] = g.split(g.linear(g.rms(x, `norm1_${l}`), `qkv_${l}`), [H * dh, Hk * dh, Hk * dh]);
+    const normed = g.rms(x, `norm1_${l}`);
+    const [q, k, v] = [`q_${l}`, `k_${l}`, `v_${l}`].map((w) => g.linear(normed, w));
     // Per-head norm, then rotation, then heads in front of time.
     const turned = (y: Value, gain: string, n: number): Value => {
-      const normed = g.rms(g.reshape(y, [-1, dh]), gain);
-      return g.rope(g.reshape(normed, [-1, T, n * dh]), positions, cosT, sinT, minusSin);
+      const even = g.rms(g.reshape(y, [-1, dh]), gain);
+      return g.rope(g.reshape(even, [-1, T, n * dh]), positions, cosT, sinT, minusSin);
     };
     const grouped = g.transpose(g.reshape(turned(q!, `qnorm_${l}`, H), [-1, T, H, dh]), [0, 2, 1, 3]);
     const keys = g.transpose(g.reshape(turned(k!, `knorm_${l}`, Hk), [-1, T, Hk, dh]), [0, 2, 1, 3]);
@@ -103,7 +104,8 @@ function decoder(g: Graph, c: ModelConfig, T: number, input: Value): Value {
     );
     const merged = g.reshape(g.transpose(g.reshape(out, [-1, H, T, dh]), [0, 2, 1, 3]), [-1, H * dh]);
     x = g.add(x, g.linear(merged, `o_${l}`));
-    const [gate, up] = g.split(g.linear(g.rms(x, `norm2_${l}`), `gateup_${l}`), [c.ffSize, c.ffSize]);
+    const between = g.rms(x, `norm2_${l}`);
+    const [gate, up] = [`gate_${l}`, `up_${l}`].map((w) => g.linear(between, w));
     x = g.add(x, g.linear(g.swiglu(gate!, up!), `down_${l}`));
   }
   return x;

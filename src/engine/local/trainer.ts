@@ -23,9 +23,10 @@ export interface MicroBatch {
   readonly rows: readonly number[];
 }
 
-/** Longest first, so that equal lengths meet; 32-token steps, then multiples of 64 above 64. */
+/** Rows of similar length together, longest first; lengths in steps of 32 up to 128, then of 64. */
 export function microBatches(batch: readonly Datum[], maxTokens = MICRO_BATCH_TOKENS): MicroBatch[] {
-  const lengthOf = (n: number): number => (n <= 64 ? Math.ceil(n / LENGTH_STEP) * LENGTH_STEP : Math.ceil(n / 64) * 64);
+  const lengthOf = (n: number): number =>
+    n <= 128 ? Math.ceil(n / LENGTH_STEP) * LENGTH_STEP : Math.ceil(n / 64) * 64;
   const groups = new Map<number, number[]>();
   batch.forEach((datum, i) => {
     const length = lengthOf(datum.tokens.length - 1);
@@ -104,14 +105,14 @@ export class Trainer {
       clip_low: new Tensor('float32', new Float32Array([low]), []),
       clip_high: new Tensor('float32', new Float32Array([high]), []),
     };
-    for (const p of this.layout.parameters) {
-      feeds[p.name] = new Tensor('float32', theta.subarray(p.offset, p.offset + p.size), p.shape);
+    for (const t of this.layout.tensors) {
+      feeds[t.input] = new Tensor('float32', theta.subarray(t.offset, t.offset + t.size), t.shape);
     }
     const session = await this.#session(T);
     const out = await session.run(feeds);
     const floats = (name: string): Float32Array => out[name]!.data as Float32Array;
-    for (const p of this.layout.parameters) {
-      if (p.name !== 'embed') addInto(this.grad, p.offset, floats(gradName(p.name)));
+    for (const t of this.layout.tensors) {
+      if (t.input !== 'embed') addInto(this.grad, t.offset, floats(gradName(t.input)));
     }
     this.#embedding(
       tokens,

@@ -1,0 +1,45 @@
+/** Hugging Face model directories: config.json, model.safetensors, tokenizer.json. */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UserError } from '../../util/error.ts';
+import { fromHuggingFace, layoutOf, type ModelConfig, toHuggingFace } from './qwen3.ts';
+import { decodeSafetensors, encodeSafetensors } from './safetensors.ts';
+
+export interface Checkpoint {
+  readonly config: ModelConfig;
+  readonly weights: Float32Array;
+}
+
+async function read(dir: string, name: string): Promise<Buffer> {
+  const file = join(dir, name);
+  try {
+    return await readFile(file);
+  } catch {
+    throw new UserError(
+      `${file}: cannot be read; a model directory needs config.json, model.safetensors and tokenizer.json`,
+    );
+  }
+}
+
+export async function readCheckpoint(dir: string): Promise<Checkpoint> {
+  const file = join(dir, 'config.json');
+  const text = (await read(dir, 'config.json')).toString('utf8');
+  let json: Record<string, unknown>;
+  try {
+    json = JSON.parse(text) as Record<string, unknown>;
+  } catch (error) {
+    throw new UserError(`${file}: not JSON (${(error as Error).message})`);
+  }
+  const config = fromHuggingFace(json, file);
+  const bytes = await read(dir, 'model.safetensors');
+  return { config, weights: decodeSafetensors(layoutOf(config), bytes, join(dir, 'model.safetensors')) };
+}
+
+/** The weights are written last and whole: a directory with model.safetensors is complete. */
+export async function writeCheckpoint(dir: string, { config, weights }: Checkpoint): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  await writeFile(join(dir, 'config.json'), `${JSON.stringify(toHuggingFace(config), null, 2)}\n`);
+  const file = join(dir, 'model.safetensors');
+  await writeFile(`${file}.part`, encodeSafetensors(layoutOf(config), weights));
+  await rename(`${file}.part`, file);
+}

@@ -1,0 +1,56 @@
+/** The engine's side of one worker thread: calls with results. */
+import { Worker } from 'node:worker_threads';
+import { InfraError } from '../../util/error.ts';
+import type { WorkerData, WorkerReply, WorkerRequest, WorkerResults } from './worker-protocol.ts';
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class WorkerThread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  #next = 0;
+
+  constructor(data: WorkerData) {
+    this.#worker = startWorker(data);
+    this.#worker.on('message', (reply: WorkerReply) => {
+      const waiting = this.#waiting.get(reply.id);
+      this.#waiting.delete(reply.id);
+      if (reply.ok) waiting?.resolve(reply.value);
+      else waiting?.reject(new Error(reply.error));
+    });
+    this.#worker.on('error', (error) => this.#fail(`the engine's worker failed: ${error.message}`));
+    this.#worker.on('exit', (code) => this.#fail(`the engine's worker ended (exit code ${code})`));
+  }
+
+  call<R extends WorkerRequest>(request: R): Promise<WorkerResults[R['op']]> {
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
+      this.#worker.postMessage({ id, request });
+    });
+  }
+
+  #fail(message: string): void {
+    for (const waiting of this.#waiting.values())
+      waiting.reject(new InfraError(`${message}. Run the same command again.`));
+    this.#waiting.clear();
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+/** From source (tests) the thread needs the TypeScript loader first; the build is plain JavaScript. */
+function startWorker(workerData: WorkerData): Worker {
+  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./worker.js', import.meta.url), { workerData });
+  const entry = JSON.stringify(new URL('./worker.ts', import.meta.url).href);
+  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  return new Worker(`import(${loader}).then((tsx) => { tsx.register(); return import(${entry}); })`, {
+    eval: true,
+    workerData,
+  });
+}
