@@ -87,6 +87,12 @@ describe('WordLevel', () => {
     expect(words.decode([])).toBe('');
   });
 
+  it('holds a vocabulary of 200,000 words', () => {
+    const vocab = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`w${i}`, i + 2]));
+    const model = { type: 'WordLevel', unk_token: '<unk>', vocab: { '<end>': 0, '<unk>': 1, ...vocab } };
+    expect(tokenizerFrom({ ...wordLevel, model }, {}).vocabSize).toBe(200_002);
+  });
+
   it('never reads a control token out of text', () => {
     expect(words.encode(['<end> the <end>'])).not.toContain(0);
     fc.assert(fc.property(noisy, (text) => !words.encode([text]).includes(0)));

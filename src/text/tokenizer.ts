@@ -40,7 +40,8 @@ export function tokenizerFrom(json: unknown, config: unknown): Tokenizer {
     if (token.content !== unknown && token.content.trim() !== '') control.set(token.content, token.id);
   const controlIds = new Set(control.values());
   const literals = literalPattern([...control.keys()]);
-  const vocabSize = 1 + Math.max(...hf.get_vocab().values());
+  let vocabSize = 0;
+  for (const id of hf.get_vocab().values()) vocabSize = Math.max(vocabSize, id + 1);
 
   const encodeText = (text: string): number[] => {
     const ids = cut(text, literals).flatMap((part) => hf.encode(part, { add_special_tokens: false }).ids);
