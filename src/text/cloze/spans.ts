@@ -25,11 +25,9 @@ const patterns = [
 ];
 const span = new RegExp(patterns.join('|'), 'gu');
 
-const notNames = new Set(
-  'The He She It In This They His Her A An I On At As For But And You If We When While After Its Mr Mrs Ms Dr St'.split(
-    ' ',
-  ),
-);
+const openers = 'The He She It In This They His Her A An I On At As For But And You If We When While After Its';
+const titles = 'Mr Mrs Ms Dr St';
+const notNames = new Set(`${openers} ${titles}`.split(' '));
 const MAX_CHARS = 40;
 
 /**
