@@ -1,0 +1,64 @@
+/**
+ * The settings of `evolve` and `compare`: one schema for flags, YAML files, run.json and editors. Presets are rows.
+ */
+import { z } from 'zod';
+import { ESTIMATORS } from '../method/advantage.ts';
+import { DIFFICULTIES } from '../method/difficulty.ts';
+import { HOP_MIXES, SOURCE_POOLS } from '../method/schedule.ts';
+import { SYSTEMS } from './systems.ts';
+
+const keys = <T extends object>(table: T): [keyof T & string, ...(keyof T & string)[]] =>
+  Object.keys(table) as [keyof T & string, ...(keyof T & string)[]];
+const count = z.int().min(1);
+const share = z.number().min(0).max(1);
+const rate = z.number().positive().max(1);
+
+export const worldSchema = z.strictObject({
+  kind: z.literal('world'),
+  seed: z.int().min(0).max(999_999_999).describe('Which world; the base policy was trained on others'),
+  unverifiable: share.describe('Share of facts that the retrievable page shows half legible'),
+  firstRank: share.describe('Probability that the right page is ranked first'),
+  miss: share.describe('Probability that the right page is not found'),
+  wordings: z.int().min(1).max(3).describe('Wordings per relation'),
+  goldPerHop: count.describe('Held-out gold questions per hop count'),
+});
+export const docsSchema = z.strictObject({
+  kind: z.literal('docs'),
+  path: z.string().describe('Folder or file of documents'),
+  gold: count.describe('Held-out fill-in questions'),
+});
+
+export const evolveSchema = z.strictObject({
+  task: z.discriminatedUnion('kind', [worldSchema, docsSchema]),
+  policy: z.string().describe('Base policy: a shipped name (mini, reader) or a Hugging Face directory'),
+  systems: z.array(z.enum(keys(SYSTEMS))).min(1),
+  seed: z.int().min(0),
+  rounds: count,
+  sources: count.describe('Sources in the recurring pool'),
+  sourcePool: z.enum(keys(SOURCE_POOLS)),
+  hopMix: z.enum(keys(HOP_MIXES)),
+  proposerSteps: count,
+  prompts: count.describe('Source documents per proposer step'),
+  admitted: count.describe('Questions to admit per round'),
+  solverSteps: count,
+  questions: count.describe('Questions per solver step'),
+  auxiliarySteps: count.describe('Updates of each auxiliary per round (plans with auxiliaries)'),
+  responses: z.int().min(2).describe('Responses per question'),
+  temperature: z.number().positive().max(2),
+  topP: share,
+  estimator: z.enum(keys(ESTIMATORS)),
+  difficulty: z.enum(keys(DIFFICULTIES)),
+  formatWeight: z.number().min(0).max(10),
+  gate: z.enum(['zero', 'drop']),
+  lossMean: z.enum(['sequence', 'token']),
+  matcher: z.enum(['exact', 'cover']),
+  topK: count.describe('Passages per search'),
+  proposerRate: rate.describe('Peak learning rate of the proposer'),
+  solverRate: rate.describe('Peak learning rate of solver and auxiliaries'),
+  warmupSteps: z.int().min(0),
+  weightDecay: share,
+  gradClip: z.number().min(0),
+  workers: z.int().min(1).max(64).describe('Engine threads; results depend on it, not on the cores there are'),
+});
+
+export type EvolveConfig = z.infer<typeof evolveSchema>;
