@@ -1,0 +1,47 @@
+/** The downstream exam: one greedy trajectory a gold question (method.md section 6). An outage is never a wrong answer. */
+import type { EvaluationRecord, RolloutRecord } from '../record.ts';
+import { converse } from '../rollout/converse.ts';
+import { score } from '../text/score.ts';
+import { type Context, environment } from './context.ts';
+import { putRollouts, spoken } from './measure.ts';
+import { usageSince } from './usage.ts';
+
+export async function evaluate(
+  context: Context,
+  at: { readonly system: string; readonly round: number; readonly policy: string },
+): Promise<EvaluationRecord> {
+  const { engine, blobs, task } = context;
+  const spent = usageSince(engine);
+  const { gold } = task;
+  const rollouts = await converse(
+    gold.map(({ text, id }) => ({ prompt: task.dialect.solverPrompt(text), question: text, key: `exam/${id}` })),
+    await environment(context, at.policy, { temperature: 0, topP: 1 }),
+  );
+  const scores = rollouts.map((r, i) => score(r.answer ?? '', gold[i]!.label.answers));
+  const records = rollouts.map(
+    (rollout, i): RolloutRecord => ({
+      role: 'solver',
+      about: gold[i]!.text,
+      source: gold[i]!.source,
+      hops: gold[i]!.hops,
+      feedback: null,
+      attempt: 0,
+      reward: scores[i]!.em,
+      advantage: null,
+      rollout,
+      text: spoken(engine.tokenizer, rollout),
+    }),
+  );
+  return {
+    kind: 'evaluation',
+    ...at,
+    hops: gold.map((q) => q.hops),
+    em: scores.map((s) => s.em === 1),
+    coverEm: scores.map((s) => s.coverEm === 1),
+    searches: rollouts.reduce((sum, r) => sum + r.searches, 0) / Math.max(1, rollouts.length),
+    unanswered: rollouts.filter((r) => r.answer === null && r.stop !== 'error').length,
+    failed: rollouts.flatMap((r, i) => (r.stop === 'error' ? [i] : [])),
+    usage: spent(),
+    rollouts: await putRollouts(blobs, records),
+  };
+}

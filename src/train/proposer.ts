@@ -1,0 +1,156 @@
+/** One proposer update: write, have the feedback solver answer, reward by difficulty and format, HRPO (method.md section 1). */
+import type { StateRef } from '../engine.ts';
+import { advantages, ESTIMATORS } from '../method/advantage.ts';
+import { proposerReward } from '../method/proposer-reward.ts';
+import type { RolloutRecord, StepRecord } from '../record.ts';
+import { type Context, environment } from './context.ts';
+import { agreementOf, type Graded, grade } from './grade.ts';
+import { countBy, meanParts, putRollouts, rolloutFigures, spoken } from './measure.ts';
+import { type Drafted, propose } from './propose.ts';
+import { type Trainee, warmRate } from './trainee.ts';
+import { usageSince } from './usage.ts';
+
+export interface ProposerStep {
+  readonly system: string;
+  readonly round: number;
+  readonly step: number;
+  readonly before: StateRef;
+  /** Policy id of the solver that grades a question of this source. */
+  readonly graderOf: (question: { readonly id: string; readonly source: string }) => string;
+  /** Called with the graders' sources before anything is asked: the ancestry check. */
+  readonly check: (grader: string, sources: readonly string[]) => void;
+}
+
+export async function proposerStep(context: Context, trainee: Trainee, at: ProposerStep): Promise<StepRecord> {
+  const { engine, blobs, settings } = context;
+  const spent = usageSince(engine);
+  const { round, step } = at;
+  const estimator = ESTIMATORS[settings.estimator];
+  const drafted = await propose(context, at.before.policy, {
+    purpose: 'train',
+    round,
+    step,
+    index: step * settings.prompts,
+    prompts: settings.prompts,
+    trajectories: estimator.trajectories,
+  });
+  const usable = drafted.filter((d) => d.rollout.stop !== 'error');
+  const asked = usable.filter((d) => d.format.gate === null);
+  const graded = await gradeAll(context, asked, at);
+
+  // Null leaves the group (gate "drop").
+  const rewards = usable.map((d) => proposerReward(d.format, graded.get(d)?.feedback.matches ?? [], settings.reward));
+  const members = usable.flatMap((d, i) => (rewards[i] === null ? [] : [{ d, reward: rewards[i]! }]));
+  const {
+    advantages: a,
+    idle,
+    trainable,
+  } = advantages(
+    members.map((m) => m.reward.total),
+    members.map(({ d }) => estimator.group(d)),
+  );
+  const { after, update } = await trainee.update(at.before, {
+    scored: members.map(({ d }, i) => ({ rollout: d.rollout, advantage: a[i]! })),
+    role: 'proposer',
+    learningRate: warmRate(settings.proposerRate, (round - 1) * settings.proposerSteps + step, settings.warmupSteps),
+  });
+  const feedback = asked.map((d) => graded.get(d)!);
+  const member = new Map(members.map((m, i) => [m.d, { reward: m.reward.total, advantage: a[i]! }]));
+  const records = usable.flatMap((d) => recordsOf(context, d, graded.get(d), asked.indexOf(d), member.get(d)));
+  return {
+    kind: 'step',
+    phase: 'proposer',
+    system: at.system,
+    round,
+    step,
+    auxiliary: null,
+    feedback: feedback.map((g) => g.feedback),
+    reward: {
+      mean: members.reduce((sum, m) => sum + m.reward.total, 0) / Math.max(1, members.length),
+      parts: meanParts(members.map((m) => m.reward.parts)),
+    },
+    agreement: agreementOf(feedback),
+    counts: {
+      trajectories: drafted.length,
+      formed: asked.length,
+      failed: drafted.length - usable.length + feedback.reduce((sum, g) => sum + g.failed, 0),
+      idleGroups: idle.length,
+      groups: idle.length + trainable.length,
+    },
+    hops: countBy(drafted.map((d) => d.hops)),
+    rollout: rolloutFigures(usable.map((d) => d.rollout)),
+    update,
+    usage: spent(),
+    responses: feedback.reduce((sum, g) => sum + g.rollouts.length, 0) / settings.prompts,
+    rollouts: await putRollouts(blobs, records),
+    before: at.before,
+    after,
+  };
+}
+
+/** Asks each grader about its questions, one batch a grader. */
+async function gradeAll(context: Context, asked: readonly Drafted[], at: ProposerStep): Promise<Map<Drafted, Graded>> {
+  const { settings, matcher } = context;
+  const named = asked.map((d, i) => ({ d, i, id: `${at.system}/${at.round}/${at.step}/${i}` }));
+  const graders = named.map(({ d, id }) => at.graderOf({ id, source: d.source }));
+  const out = new Map<Drafted, Graded>();
+  for (const grader of [...new Set(graders)]) {
+    const mine = named.filter((_, k) => graders[k] === grader);
+    at.check(
+      grader,
+      mine.map(({ d }) => d.source),
+    );
+    const graded = await grade(
+      mine.map(({ d, i }) => ({
+        question: d.rollout.question!,
+        label: d.rollout.answer!,
+        source: d.source,
+        hops: d.hops,
+        key: `${settings.seed}/feedback/${at.round}/${at.step}/${i}`,
+      })),
+      settings.responses,
+      await environment(context, grader),
+      matcher,
+    );
+    for (const [k, { d }] of mine.entries()) out.set(d, graded[k]!);
+  }
+  return out;
+}
+
+function recordsOf(
+  { engine }: Context,
+  d: Drafted,
+  graded: Graded | undefined,
+  index: number,
+  member: { readonly reward: number; readonly advantage: number } | undefined,
+): RolloutRecord[] {
+  const { source, hops } = d;
+  const feedback = graded === undefined ? null : index;
+  const own: RolloutRecord = {
+    role: 'proposer',
+    about: source,
+    source,
+    hops,
+    feedback,
+    attempt: 0,
+    reward: member?.reward ?? null,
+    advantage: member?.advantage ?? null,
+    rollout: d.rollout,
+    text: spoken(engine.tokenizer, d.rollout),
+  };
+  const answers = (graded?.rollouts ?? []).map(
+    (rollout, attempt): RolloutRecord => ({
+      role: 'solver',
+      about: d.rollout.question!,
+      source,
+      hops,
+      feedback,
+      attempt,
+      reward: graded!.feedback.matches[attempt] ? 1 : 0,
+      advantage: null,
+      rollout,
+      text: spoken(engine.tokenizer, rollout),
+    }),
+  );
+  return [own, ...answers];
+}

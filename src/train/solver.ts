@@ -1,0 +1,103 @@
+/** One solver update: n responses to each question of a batch, reward 1 for a match with the label, GRPO (method.md section 1). */
+import type { StateRef } from '../engine.ts';
+import { advantages } from '../method/advantage.ts';
+import { drawQuestions } from '../method/schedule.ts';
+import type { BankItem, RolloutRecord, StepRecord } from '../record.ts';
+import { type Context, environment } from './context.ts';
+import { agreementOf, grade } from './grade.ts';
+import { countBy, putRollouts, rolloutFigures, spoken } from './measure.ts';
+import { type Trainee, warmRate } from './trainee.ts';
+import { usageSince } from './usage.ts';
+
+export interface SolverStep {
+  readonly system: string;
+  readonly round: number;
+  readonly step: number;
+  /** Null: the main solver. */
+  readonly auxiliary: 0 | 1 | null;
+  readonly before: StateRef;
+  readonly bank: readonly BankItem[];
+  /** Updates since this solver's optimizer started. */
+  readonly age: number;
+}
+
+export async function solverStep(context: Context, trainee: Trainee, at: SolverStep): Promise<StepRecord> {
+  const { engine, blobs, settings, matcher } = context;
+  const spent = usageSince(engine);
+  const { round, step, before } = at;
+  const purpose = at.auxiliary === null ? 'solver' : `auxiliary ${at.auxiliary}`;
+  const size = Math.min(settings.questions, at.bank.length);
+  const batch = drawQuestions(at.bank.length, size, { seed: settings.seed, purpose, round, step }).map(
+    (i) => at.bank[i]!,
+  );
+  const graded = await grade(
+    batch.map(({ question, label, source, hops }, slot) => ({
+      question,
+      label,
+      source,
+      hops,
+      key: `${settings.seed}/${purpose}/${round}/${step}/${slot}`,
+    })),
+    settings.responses,
+    await environment(context, before.policy),
+    matcher,
+  );
+  const all = graded.flatMap(({ rollouts, feedback }, slot) =>
+    rollouts.map((rollout, attempt) => ({ rollout, slot, attempt, reward: feedback.matches[attempt] ? 1 : 0 })),
+  );
+  // By slot, never by text: a question that a batch holds twice is two groups.
+  const {
+    advantages: a,
+    idle,
+    trainable,
+  } = advantages(
+    all.map((r) => r.reward),
+    all.map((r) => `slot ${r.slot}`),
+  );
+  const { after, update } = await trainee.update(before, {
+    scored: all.map((r, i) => ({ rollout: r.rollout, advantage: a[i]! })),
+    role: 'solver',
+    learningRate: warmRate(settings.solverRate, at.age, settings.warmupSteps),
+  });
+  const records = all.map(
+    ({ rollout, slot, attempt, reward }, i): RolloutRecord => ({
+      role: 'solver',
+      about: batch[slot]!.question,
+      source: batch[slot]!.source,
+      hops: batch[slot]!.hops,
+      feedback: slot,
+      attempt,
+      reward,
+      advantage: a[i]!,
+      rollout,
+      text: spoken(engine.tokenizer, rollout),
+    }),
+  );
+  const mean = all.reduce((sum, r) => sum + r.reward, 0) / Math.max(1, all.length);
+  return {
+    kind: 'step',
+    phase: at.auxiliary === null ? 'solver' : 'auxiliary',
+    system: at.system,
+    round,
+    step,
+    auxiliary: at.auxiliary,
+    feedback: graded.map((g) => g.feedback),
+    reward: { mean, parts: { match: mean } },
+    agreement: agreementOf(graded),
+    counts: {
+      trajectories: all.length,
+      formed: all.filter((r) => r.rollout.stop === 'answer').length,
+      failed: graded.reduce((sum, g) => sum + g.failed, 0),
+      idleGroups: idle.length,
+      groups: idle.length + trainable.length,
+    },
+    hops: countBy(batch.map((q) => q.hops)),
+    rollout: rolloutFigures(all.map((r) => r.rollout)),
+    update,
+    usage: spent(),
+    responses: all.length / Math.max(1, batch.length),
+    rollouts: await putRollouts(blobs, records),
+    before,
+    after,
+  };
+}

@@ -1,0 +1,75 @@
+/** The proposer writes questions until enough are admitted (method.md section 1): the bank of a round. */
+import { draftLabel } from '../method/label.ts';
+import type { BankItem, RolloutRecord, WriteRecord } from '../record.ts';
+import { UserError } from '../util/error.ts';
+import type { Context } from './context.ts';
+import { countBy, putRollouts, spoken } from './measure.ts';
+import { propose } from './propose.ts';
+import { usageSince } from './usage.ts';
+
+const BATCH = 128;
+/** Gives up after this many proposals per wanted question. */
+const PATIENCE = 20;
+
+export async function writeBank(
+  context: Context,
+  at: { readonly system: string; readonly round: number; readonly policy: string },
+): Promise<WriteRecord> {
+  const { engine, blobs, settings } = context;
+  const spent = usageSince(engine);
+  const bank: BankItem[] = [];
+  const refused: string[] = [];
+  const records: RolloutRecord[] = [];
+  let tried = 0;
+  for (let step = 0; bank.length < settings.admitted && tried < PATIENCE * settings.admitted; step++) {
+    const prompts = Math.min(BATCH, settings.admitted);
+    const drafted = await propose(context, at.policy, {
+      purpose: 'write',
+      round: at.round,
+      step,
+      index: tried,
+      prompts,
+      trajectories: 1,
+    });
+    tried += prompts;
+    for (const { rollout, source, hops, format } of drafted) {
+      if (bank.length >= settings.admitted) break;
+      const reason = rollout.stop === 'error' ? 'outage' : format.gate;
+      if (reason !== null) refused.push(reason);
+      else {
+        const label = draftLabel(rollout.answer!);
+        const id = `${at.system}/${at.round}/${bank.length}`;
+        bank.push({ id, question: rollout.question!, label: label.answers[0]!, source, hops });
+      }
+      records.push({
+        role: 'proposer',
+        about: source,
+        source,
+        hops,
+        feedback: reason === null ? bank.length - 1 : null,
+        attempt: 0,
+        reward: null,
+        advantage: null,
+        rollout,
+        text: spoken(engine.tokenizer, rollout),
+      });
+    }
+  }
+  if (bank.length === 0) {
+    const why = Object.entries(countBy(refused)).map(([reason, n]) => `${n} ${reason}`);
+    throw new UserError(
+      `round ${at.round} of ${at.system}: none of ${tried} proposals was admitted (${why.join(', ')}); the policy does not write this task's questions: see "crossfold show RUN --rollouts", or use another --policy`,
+    );
+  }
+  return {
+    kind: 'write',
+    system: at.system,
+    round: at.round,
+    bank,
+    tried,
+    refused: countBy(refused),
+    usage: spent(),
+    rollouts: await putRollouts(blobs, records),
+    policy: at.policy,
+  };
+}
