@@ -1,0 +1,72 @@
+/** A YAML file of settings: any part of EvolveConfig, and the preset it starts from. Errors name file, line, field and fix. */
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { type Document, LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { codeOf, diskError } from '../util/disk.ts';
+import { UserError } from '../util/error.ts';
+import { firstComplaint, quote } from './complaint.ts';
+import { docsSchema, evolveSchema, worldSchema } from './config.ts';
+import { PRESETS, type PresetName } from './presets.ts';
+
+const fileSchema = evolveSchema.partial().extend({
+  preset: z
+    .enum(Object.keys(PRESETS) as [PresetName, ...PresetName[]])
+    .optional()
+    .describe('Row of numbers that the file changes'),
+  task: z
+    .discriminatedUnion('kind', [
+      worldSchema.partial().extend({ kind: worldSchema.shape.kind }),
+      docsSchema.partial().extend({ kind: docsSchema.shape.kind }),
+    ])
+    .optional(),
+});
+
+export type FileConfig = z.infer<typeof fileSchema>;
+
+/** JSON Schema of the file, for editors. */
+export const fileJsonSchema = (): object => ({ title: 'Settings of crossfold', ...z.toJSONSchema(fileSchema) });
+
+/** Paths in the file are relative to its folder. @throws UserError */
+export async function readConfigFile(file: string): Promise<FileConfig> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw new UserError(`${file}: no such file; --config wants a YAML file`);
+    if (codeOf(error) === 'EISDIR') throw new UserError(`${file}: is a folder; --config wants a YAML file`);
+    throw diskError(file, 'read', error);
+  }
+  const config = parseConfig(text, file);
+  return config.task?.kind === 'docs' && config.task.path !== undefined
+    ? { ...config, task: { ...config.task, path: resolve(dirname(file), config.task.path) } }
+    : config;
+}
+
+/** `file` is only named in errors. */
+export function parseConfig(text: string, file: string): FileConfig {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const [broken] = document.errors;
+  if (broken !== undefined) {
+    const what = broken.message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '');
+    throw new UserError(`${file}:${lines.linePos(broken.pos[0]).line}: not YAML: ${what}`);
+  }
+  const value: unknown = document.toJS() ?? {};
+  const result = fileSchema.safeParse(value);
+  if (result.success) return result.data;
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new UserError(`${file}: holds ${quote(value)}; expected lines of the form "rounds: 3"`);
+  }
+  const { path, message } = firstComplaint(result.error, value);
+  throw new UserError(`${file}:${lineOf(document, path, lines)}: ${message}`);
+}
+
+/** Line of the node at `path`, or of the closest one around it. */
+function lineOf(document: Document, path: readonly PropertyKey[], lines: LineCounter): number {
+  for (let depth = path.length; depth > 0; depth--) {
+    const node = document.getIn(path.slice(0, depth), true) as { range?: [number, number, number] } | undefined;
+    if (node?.range) return lines.linePos(node.range[0]).line;
+  }
+  return 1;
+}
