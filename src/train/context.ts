@@ -4,7 +4,7 @@ import type { Dialect } from '../dialect.ts';
 import type { Engine } from '../engine.ts';
 import type { Matcher } from '../matcher.ts';
 import type { Estimator } from '../method/advantage.ts';
-import type { LossMean } from '../method/mask.ts';
+import type { LossMean, Role } from '../method/mask.ts';
 import type { ProposerRewardSettings } from '../method/proposer-reward.ts';
 import type { HopMix, SourcePool } from '../method/schedule.ts';
 import type { Retriever } from '../retriever.ts';
@@ -22,7 +22,7 @@ export interface Task {
   readonly sources: readonly string[];
   readonly passages: number;
   readonly hopMix: HopMix;
-  readonly limits: Environment['limits'];
+  readonly limits: Readonly<Record<Role, Environment['limits']>>;
   /** Held-out questions with gold answers. */
   readonly gold: readonly Question[];
   /** What the proposer reads of a source; a long one is read in keyed parts. */
@@ -62,10 +62,11 @@ export interface Context {
   readonly settings: LoopSettings;
 }
 
-/** The rollout environment of one policy. */
+/** The rollout environment of one policy in one role. */
 export async function environment(
   { engine, task, settings }: Context,
   policy: string,
+  role: Role,
   sampling = { temperature: settings.temperature, topP: settings.topP },
 ): Promise<Environment> {
   return {
@@ -74,7 +75,7 @@ export async function environment(
     dialect: task.dialect,
     retriever: task.retriever,
     topK: settings.topK,
-    limits: task.limits,
+    limits: task.limits[role],
     sampling,
   };
 }

@@ -15,7 +15,7 @@ export async function evaluate(
   const { gold } = task;
   const rollouts = await converse(
     gold.map(({ text, id }) => ({ prompt: task.dialect.solverPrompt(text), question: text, key: `exam/${id}` })),
-    await environment(context, at.policy, { temperature: 0, topP: 1 }),
+    await environment(context, at.policy, 'solver', { temperature: 0, topP: 1 }),
   );
   const scores = rollouts.map((r, i) => score(r.answer ?? '', gold[i]!.label.answers));
   const records = rollouts.map(

@@ -44,7 +44,7 @@ export async function propose(context: Context, policy: string, at: ProposeAt): 
   const slots = prompts.flatMap((p) =>
     Array.from({ length: at.trajectories }, (_, j) => ({ ...p, key: `${p.key}/${j}` })),
   );
-  const env = await environment(context, policy);
+  const env = await environment(context, policy, 'proposer');
   const rollouts = await converse(
     slots.map(({ material, hops, key }) => ({
       prompt: task.dialect.proposerPrompt(material, hops),

@@ -109,7 +109,7 @@ async function gradeAll(context: Context, asked: readonly Drafted[], at: Propose
         key: `${settings.seed}/feedback/${at.round}/${at.step}/${i}`,
       })),
       settings.responses,
-      await environment(context, grader),
+      await environment(context, grader, 'solver'),
       matcher,
     );
     for (const [k, { d }] of mine.entries()) out.set(d, graded[k]!);

@@ -39,7 +39,7 @@ export async function solverStep(context: Context, trainee: Trainee, at: SolverS
       key: `${settings.seed}/${purpose}/${round}/${step}/${slot}`,
     })),
     settings.responses,
-    await environment(context, before.policy),
+    await environment(context, before.policy, 'solver'),
     matcher,
   );
   const all = graded.flatMap(({ rollouts, feedback }, slot) =>

@@ -47,7 +47,8 @@ export const miniTask = (engine: Engine, perHop = 60): PretrainTask => ({
   probe: async (policy) => probeMini(engine, policy, generateWorld({ seed: PROBE_WORLD, ...MINI_WORLD }), perHop),
 });
 
-export const miniLimits = { turns: 5, tokensPerTurn: 24, contextLength: MINI_MODEL.contextLength } as const;
+const turn = { turns: 5, tokensPerTurn: 24, contextLength: MINI_MODEL.contextLength };
+export const miniLimits = { proposer: turn, solver: turn } as const;
 
 /** Shares by role and hop at temperature 1: `S1` solver right, `P1` label right, `S1ok`/`P1ok` well-formed. */
 export async function probeMini(
@@ -62,7 +63,7 @@ export async function probeMini(
     dialect: compact,
     retriever: worldRetriever(world),
     topK: 2,
-    limits: miniLimits,
+    limits: miniLimits.solver,
     sampling: { temperature: 1, topP: 1 },
   };
   const out: Record<string, number> = {};

@@ -36,7 +36,11 @@ export const READER_PLAN: PretrainPlan = {
   probeEvery: 5,
 };
 
-export const readerLimits = { turns: 3, tokensPerTurn: 76, contextLength: READER_MODEL.contextLength } as const;
+/** A written cloze is a sentence; an answer is a few words. */
+export const readerLimits = {
+  proposer: { turns: 2, tokensPerTurn: 80, contextLength: READER_MODEL.contextLength },
+  solver: { turns: 3, tokensPerTurn: 20, contextLength: READER_MODEL.contextLength },
+} as const;
 
 /** A corpus to measure on: its passages are the search index. */
 export interface ReaderProbe {
@@ -76,7 +80,7 @@ export async function probeReader(
     dialect: cloze,
     retriever: bm25(index),
     topK: 3,
-    limits: readerLimits,
+    limits: readerLimits.solver,
     sampling: { temperature: 0, topP: 1 },
   };
   const questions = clozeQuestions(from, count, 'probe');
@@ -88,7 +92,7 @@ export async function probeReader(
   const sources = rng('probe', name).shuffle(from).slice(0, count);
   const written = await converse(
     sources.map((passage, i) => ({ prompt: cloze.proposerPrompt(passage, 1), question: null, key: `probe/p/${i}` })),
-    { ...greedy, sampling: { temperature: 1, topP: 1 } },
+    { ...greedy, limits: readerLimits.proposer, sampling: { temperature: 1, topP: 1 } },
   );
   const formed = written.flatMap((p, i) => (p.question === null || p.answer === null ? [] : [{ p, i }]));
   const spans = formed.filter(({ p, i }) => {

@@ -1,0 +1,103 @@
+/**
+ * Who graded, and what had trained the grader before (method.md section 4). Descent is read from solver and auxiliary steps:
+ * `after` comes from `before`, trained on the labels of the sources in the step's feedback.
+ */
+import type { SetupRecord, StepRecord } from '../../record.ts';
+import { type Lineage, lineage } from '../../store/descent.ts';
+import type { Descent } from '../../types.ts';
+import { UserError } from '../../util/error.ts';
+import type { Line, RoundLines, RunLines } from '../rounds.ts';
+
+export interface GraderAudit {
+  readonly system: string;
+  readonly round: number;
+  readonly phase: StepRecord['phase'];
+  /** "base policy", "main solver" or "auxiliary 0". */
+  readonly role: string;
+  /** Ids in order of use; the solver is a new one after every step. */
+  readonly policies: readonly string[];
+  readonly questions: number;
+  /** Sources of the graded questions. */
+  readonly sources: number;
+  /** Sources whose labels trained a policy of the row or one it comes from; null where a link of the descent is missing. */
+  readonly ancestry: number | null;
+  /** Graded sources whose labels are in the ancestry of the policy that graded them. 0 for the proposer under crossfit. */
+  readonly overlap: number | null;
+}
+
+const sourcesOf = ({ feedback }: StepRecord): string[] => [...new Set(feedback.map(({ source }) => source))];
+
+export function descentOf(setup: SetupRecord, steps: readonly Line<StepRecord>[]): Descent[] {
+  return [
+    { policy: setup.base.policy, parent: null, sources: [] },
+    ...steps.flatMap(({ record }) =>
+      record.phase === 'proposer'
+        ? []
+        : [{ policy: record.after.policy, parent: record.before.policy, sources: sourcesOf(record) }],
+    ),
+  ];
+}
+
+/** One row per role that graded in a phase of a round. */
+export function auditGraders({ setup, steps, rounds }: RunLines): GraderAudit[] {
+  const roles = rolesOf(setup, steps);
+  const line = lineage(descentOf(setup, steps));
+  return rounds.flatMap((round) => [
+    ...rowsOf(round, 'proposer', roles, line),
+    ...rowsOf(round, 'solver', roles, line),
+    ...rowsOf(round, 'auxiliary', roles, line),
+  ]);
+}
+
+function rolesOf(setup: SetupRecord, steps: readonly Line<StepRecord>[]): ReadonlyMap<string, string> {
+  const roles = new Map<string, string>();
+  for (const { record } of steps) {
+    if (record.phase === 'proposer') continue;
+    roles.set(record.after.policy, record.phase === 'solver' ? 'main solver' : `auxiliary ${record.auxiliary}`);
+  }
+  return roles.set(setup.base.policy, 'base policy');
+}
+
+function rowsOf(
+  round: RoundLines,
+  phase: StepRecord['phase'],
+  roles: ReadonlyMap<string, string>,
+  line: Lineage,
+): GraderAudit[] {
+  const feedback = round[phase].flatMap(({ record }) => record.feedback);
+  // While it trains, a solver is one grader that changes, though its first policy is the base.
+  const roleOf = (grader: string): string =>
+    phase === 'solver' ? 'main solver' : (roles.get(grader) ?? 'unknown policy');
+  const named = new Map<string, typeof feedback>();
+  for (const asked of feedback) {
+    const role = roleOf(asked.grader);
+    named.set(role, [...(named.get(role) ?? []), asked]);
+  }
+  return [...named].map(([role, asked]) => {
+    const policies = [...new Set(asked.map(({ grader }) => grader))];
+    const ancestors = new Map(policies.map((policy) => [policy, ancestryOf(line, policy)]));
+    const known = [...ancestors.values()].every((found) => found !== null);
+    const seen = asked.filter(({ grader, source }) => ancestors.get(grader)?.has(source));
+    return {
+      system: round.system,
+      round: round.round,
+      phase,
+      role,
+      policies,
+      questions: asked.length,
+      sources: new Set(asked.map(({ source }) => source)).size,
+      ancestry: known ? new Set([...ancestors.values()].flatMap((found) => [...found!])).size : null,
+      overlap: known ? new Set(seen.map(({ source }) => source)).size : null,
+    };
+  });
+}
+
+/** Null when a link is missing: an audit reports what it cannot know, it does not stop for it. */
+function ancestryOf(line: Lineage, policy: string): ReadonlySet<string> | null {
+  try {
+    return line.ancestry(policy);
+  } catch (error) {
+    if (error instanceof UserError) return null;
+    throw error;
+  }
+}

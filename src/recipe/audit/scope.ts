@@ -1,0 +1,106 @@
+/**
+ * Audit of a set of steps (method.md section 5): the unweighted mean of the step metrics, with 95 % intervals of
+ * a bootstrap that resamples sources. A source keeps all its questions of all steps when it is drawn.
+ */
+import { cellOf, type Metrics, roundMetrics, stepMetrics } from '../../method/agreement.ts';
+import { bootstrapAll, type Interval } from '../../method/statistics.ts';
+import type { AuditPair, Feedback } from '../../types.ts';
+import type { JudgedStep } from './judge.ts';
+
+/** `excess` is A − T_S. */
+export const MEASURES = ['TP', 'TS', 'A', 'F', 'L', 'excess'] as const;
+export type Measure = (typeof MEASURES)[number];
+export type Intervals = Readonly<Record<Measure, Interval>>;
+
+export interface ScopeAudit extends Metrics {
+  readonly steps: number;
+  readonly questions: number;
+  /** Null when nothing could be judged. */
+  readonly intervals: Intervals | null;
+}
+
+export type Keep = (feedback: Feedback) => boolean;
+const everything: Keep = () => true;
+
+/** `key` names the random stream. A step without a question that `keep` keeps is no part of the mean. */
+export function auditScope(steps: readonly JudgedStep[], key: string, keep: Keep = everything): ScopeAudit {
+  const kept = steps.flatMap(({ questions }) => {
+    const own = questions.filter(({ feedback }) => keep(feedback));
+    return own.length === 0 ? [] : [own];
+  });
+  const metrics = roundMetrics(
+    kept.map((own) =>
+      stepMetrics(
+        own.flatMap(({ pairs }) => pairs),
+        own.reduce((sum, { feedback }) => sum + feedback.matches.length, 0),
+      ),
+    ),
+  );
+  const pairs = kept.map((own) => own.flatMap((question) => question.pairs));
+  const sources = sourcesOf(pairs);
+  return {
+    ...metrics,
+    steps: kept.length,
+    questions: kept.reduce((sum, own) => sum + own.length, 0),
+    intervals: metrics.shares === null ? null : named(bootstrapAll(stepMeans(pairs, sources), sources, { key })),
+  };
+}
+
+/** b − a of two sets of steps on one pool of sources, which are resampled for both together. */
+export function contrastScopes(a: readonly JudgedStep[], b: readonly JudgedStep[], key: string): Intervals | null {
+  const [pairsA, pairsB] = [a, b].map((steps) => steps.map((step) => step.questions.flatMap(({ pairs }) => pairs)));
+  const sources = sourcesOf([...pairsA!, ...pairsB!]);
+  const [ofA, ofB] = [stepMeans(pairsA!, sources), stepMeans(pairsB!, sources)];
+  if (pairsA!.flat().length === 0 || pairsB!.flat().length === 0) return null;
+  const difference = (weights: readonly number[]): number[] => {
+    const before = ofA(weights);
+    return ofB(weights).map((value, m) => value - before[m]!);
+  };
+  return named(bootstrapAll(difference, sources, { key }));
+}
+
+const named = (intervals: readonly Interval[]): Intervals =>
+  Object.fromEntries(MEASURES.map((measure, m) => [measure, intervals[m]!])) as unknown as Intervals;
+
+const sourcesOf = (pairs: readonly (readonly AuditPair[])[]): string[] => [
+  ...new Set(pairs.flatMap((own) => own.map(({ source }) => source))),
+];
+
+/** The measures as a function of how often each source counts. Pairs are summed by (step, source) once, not per draw. */
+function stepMeans(steps: readonly (readonly AuditPair[])[], sources: readonly string[]) {
+  const index = new Map(sources.map((source, s) => [source, s]));
+  const columns = steps.map((pairs) => {
+    const sums = new Map<number, number[]>();
+    for (const pair of pairs) {
+      const s = index.get(pair.source)!;
+      const cell = cellOf(pair);
+      const add = [1, pair.P, pair.S, pair.M, cell === 'F', cell === 'L', 0].map(Number);
+      add[6] = add[3]! - add[2]!;
+      const held = sums.get(s);
+      if (held)
+        add.forEach((x, m) => {
+          held[m]! += x;
+        });
+      else sums.set(s, add);
+    }
+    return { at: Int32Array.from(sums.keys()), sums: Float64Array.from([...sums.values()].flat()) };
+  });
+  const width = MEASURES.length + 1;
+  return (weights: readonly number[]): number[] => {
+    const totals = new Float64Array(width);
+    let counted = 0;
+    const own = new Float64Array(width);
+    for (const { at, sums } of columns) {
+      own.fill(0);
+      for (let i = 0; i < at.length; i++) {
+        const weight = weights[at[i]!]!;
+        if (weight === 0) continue;
+        for (let m = 0; m < width; m++) own[m]! += weight * sums[i * width + m]!;
+      }
+      if (own[0] === 0) continue;
+      counted++;
+      for (let m = 1; m < width; m++) totals[m]! += own[m]! / own[0]!;
+    }
+    return Array.from(totals.subarray(1), (total) => total / counted);
+  };
+}

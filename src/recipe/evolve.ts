@@ -1,0 +1,221 @@
+/**
+ * The loop (method.md sections 1 and 4): each round the proposer trains against its grader, writes a bank, and the solver
+ * trains on it. Systems are rows; they share round 1 and branch after it. Everything computed is journalled once, so running
+ * the same command again goes on where the last one stopped.
+ */
+import type { Engine, StateRef } from '../engine.ts';
+import { cover } from '../matcher/cover.ts';
+import { exact } from '../matcher/exact.ts';
+import {
+  auxiliaryUpdates,
+  checkAncestry,
+  FEEDBACK_PLANS,
+  fittedOn,
+  type Grader,
+  graderOf,
+} from '../method/feedback.ts';
+import type { BankItem, DoneRecord, EvaluationRecord, SetupRecord, StepRecord, WriteRecord } from '../record.ts';
+import { lineage } from '../store/descent.ts';
+import type { Run } from '../store/run.ts';
+import type { Context, LoopSettings, Task } from '../train/context.ts';
+import { evaluate } from '../train/evaluate.ts';
+import { proposerStep } from '../train/proposer.ts';
+import { solverStep } from '../train/solver.ts';
+import { dropState, openTrainee } from '../train/trainee.ts';
+import { writeBank } from '../train/write.ts';
+import type { Descent } from '../types.ts';
+import type { EvolveConfig } from './config.ts';
+import { meter, type Progress } from './progress.ts';
+import { SYSTEMS, type SystemName } from './systems.ts';
+
+const MATCHERS = { exact, cover } as const;
+const pad = (n: number): string => String(n).padStart(3, '0');
+
+/** The three policies that a round hands to the next, and its bank. */
+interface RoundEnd {
+  readonly proposer: StateRef;
+  readonly solver: StateRef;
+  readonly bank: readonly BankItem[];
+}
+
+export async function evolve(
+  config: EvolveConfig,
+  run: Run,
+  engine: Engine,
+  task: Task,
+  report: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const settings = settingsOf(config);
+  const context: Context = { engine, blobs: run.blobs, task, matcher: MATCHERS[config.matcher], settings };
+  const loop = openLoop(context, config, run, meter(config, task, engine, report, signal));
+  const start = { proposer: engine.base, solver: engine.base };
+  try {
+    await loop.setup();
+    await loop.evaluate('base', 0, engine.base);
+    const first = await loop.round('shared', 1, start, () => 'main', {});
+    for (const system of config.systems) await loop.branch(system, first);
+    await run.once<DoneRecord>('done', async () => ({ kind: 'done' }));
+  } finally {
+    await loop.close();
+  }
+}
+
+type Auxiliaries = Partial<Record<0 | 1, StateRef>>;
+type ChooseGrader = (question: { readonly id: string; readonly source: string }) => Grader;
+
+function openLoop(context: Context, config: EvolveConfig, run: Run, progress: ReturnType<typeof meter>) {
+  const { engine, task, settings } = context;
+  const trainees = new Map<string, ReturnType<typeof openTrainee>>();
+  const trainee = (name: string): ReturnType<typeof openTrainee> => {
+    const found = trainees.get(name) ?? openTrainee(engine, settings);
+    trainees.set(name, found);
+    return found;
+  };
+  const descents: Descent[] = [{ policy: engine.base.policy, parent: null, sources: [] }];
+
+  /** Journals `count` updates; states between the first and the last are dropped once replaced. */
+  const steps = async (
+    prefix: string,
+    count: number,
+    start: StateRef,
+    keep: readonly StateRef[],
+    compute: (before: StateRef, step: number) => Promise<StepRecord>,
+  ): Promise<StateRef> => {
+    let state = start;
+    for (let step = 0; step < count; step++) {
+      const key = `${prefix}/${pad(step)}`;
+      progress.begin();
+      const record = await run.once<StepRecord>(key, () => compute(state, step));
+      if (record.phase !== 'proposer') descents.push(descentOf(record));
+      if (state !== start) await dropState(run.blobs, state, [record.after, ...keep]);
+      state = record.after;
+      progress.step(key, record, step, count);
+    }
+    return state;
+  };
+
+  const loop = {
+    async setup(): Promise<void> {
+      await run.once<SetupRecord>('setup', async () => ({
+        kind: 'setup',
+        systems: config.systems,
+        rounds: settings.rounds,
+        task: task.name,
+        engine: engine.fingerprint,
+        base: engine.base,
+        sources: task.sources.length,
+        passages: task.passages,
+        gold: task.gold.length,
+        parameters: null,
+      }));
+    },
+
+    async evaluate(system: string, round: number, { policy }: StateRef): Promise<void> {
+      const key = system === 'base' ? 'base/evaluate' : `${prefixOf(system, round)}/evaluate`;
+      progress.begin();
+      const record = await run.once<EvaluationRecord>(key, () => evaluate(context, { system, round, policy }));
+      progress.exam(key, record);
+    },
+
+    /** Proposer, bank, solver, exam: one round of one system. */
+    async round(
+      system: string,
+      round: number,
+      start: Pick<RoundEnd, 'proposer' | 'solver'>,
+      choose: ChooseGrader,
+      auxiliaries: Auxiliaries,
+    ): Promise<RoundEnd> {
+      const prefix = prefixOf(system, round);
+      const policyOf = (grader: Grader): string =>
+        (grader === 'main' ? start.solver : auxiliaries[grader.auxiliary]!).policy;
+      const { ancestry } = lineage(descents);
+      const plan = system === 'shared' ? 'coupled' : SYSTEMS[system as SystemName].feedback;
+      const keep = [engine.base, start.proposer, start.solver, ...Object.values(auxiliaries)];
+      const proposer = await steps(`${prefix}/proposer`, settings.proposerSteps, start.proposer, keep, (before, step) =>
+        proposerStep(context, trainee('proposer'), {
+          system,
+          round,
+          step,
+          before,
+          graderOf: (question) => policyOf(choose(question)),
+          check: (grader, sources) => {
+            checkAncestry(
+              plan,
+              FEEDBACK_PLANS[plan],
+              grader,
+              ancestry(grader),
+              sources.map((source) => ({ source })),
+            );
+          },
+        }),
+      );
+      progress.begin();
+      const { bank } = await run.once<WriteRecord>(`${prefix}/write`, () =>
+        writeBank(context, { system, round, policy: proposer.policy }),
+      );
+      progress.write(`${prefix}/write`, system, round);
+      // The solver's weights go on; its optimizer starts fresh every round.
+      const fresh = { policy: start.solver.policy, optimizer: null };
+      const solver = await steps(`${prefix}/solver`, settings.solverSteps, fresh, keep, (before, step) =>
+        solverStep(context, trainee('solver'), { system, round, step, auxiliary: null, before, bank, age: step }),
+      );
+      await loop.evaluate(system, round, solver);
+      return { proposer, solver, bank };
+    },
+
+    /** Rounds 2, 3, … of one system after the shared first. */
+    async branch(system: SystemName, first: RoundEnd): Promise<void> {
+      const plan = FEEDBACK_PLANS[SYSTEMS[system].feedback];
+      const updates = auxiliaryUpdates(plan, settings.auxiliarySteps);
+      let end = first;
+      // [ours] Auxiliaries start from the base policy, never from the main solver.
+      const auxiliaries: { 0: StateRef; 1: StateRef } = { 0: engine.base, 1: engine.base };
+      for (let round = 2; round <= settings.rounds; round++) {
+        for (const auxiliary of [0, 1] as const) {
+          const bank = end.bank.filter((q) => fittedOn(plan, settings.seed, auxiliary, q));
+          const count = bank.length === 0 ? 0 : updates[auxiliary];
+          const keep = [engine.base, end.proposer, end.solver, auxiliaries[0], auxiliaries[1]];
+          const age = (round - 2) * updates[auxiliary];
+          auxiliaries[auxiliary] = await steps(
+            `${system}/round${round - 1}/auxiliary${auxiliary}`,
+            count,
+            auxiliaries[auxiliary],
+            keep,
+            (before, step) =>
+              solverStep(context, trainee(`auxiliary${auxiliary}`), {
+                system,
+                round: round - 1,
+                step,
+                auxiliary,
+                before,
+                bank,
+                age: age + step,
+              }),
+          );
+        }
+        const choose: ChooseGrader = (question) => graderOf(plan, settings.seed, question, round);
+        end = await loop.round(system, round, end, choose, auxiliaries);
+      }
+    },
+
+    async close(): Promise<void> {
+      for (const t of trainees.values()) await t.close();
+    },
+  };
+  return loop;
+}
+
+const prefixOf = (system: string, round: number): string =>
+  system === 'shared' ? `round${round}` : `${system}/round${round}`;
+
+const descentOf = (record: StepRecord): Descent => ({
+  policy: record.after.policy,
+  parent: record.before.policy,
+  sources: [...new Set(record.feedback.map((f) => f.source))],
+});
+
+function settingsOf(config: EvolveConfig): LoopSettings {
+  const { formatWeight, difficulty, gate, ...rest } = config;
+  return { ...rest, reward: { formatWeight, difficulty, gate } };
+}

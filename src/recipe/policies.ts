@@ -1,0 +1,34 @@
+/** Base policies: the shipped ones by name, any other by its directory. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readCheckpoint } from '../engine/local/checkpoint.ts';
+import { openLocalEngine } from '../engine/local/local.ts';
+import { loadTokenizer } from '../engine/tokenizer-file.ts';
+import type { Engine } from '../engine.ts';
+import type { Blobs } from '../store.ts';
+import { UserError } from '../util/error.ts';
+
+export const SHIPPED = ['mini', 'reader'] as const;
+
+/** policies/ at the package root, from source and from the build alike. */
+export const policiesRoot = fileURLToPath(new URL('../../policies', import.meta.url));
+
+export function policyDir(nameOrPath: string): string {
+  if ((SHIPPED as readonly string[]).includes(nameOrPath)) return join(policiesRoot, nameOrPath);
+  if (existsSync(join(nameOrPath, 'config.json'))) return nameOrPath;
+  throw new UserError(
+    `policy "${nameOrPath}": neither a shipped policy (${SHIPPED.join(', ')}) nor a directory with config.json, model.safetensors and tokenizer.json`,
+  );
+}
+
+export async function openPolicyEngine(dir: string, blobs: Blobs, workers: number): Promise<Engine> {
+  const { config, weights } = await readCheckpoint(dir);
+  const tokenizer = await loadTokenizer(dir);
+  if (tokenizer.vocabSize > config.vocabSize) {
+    throw new UserError(
+      `${dir}: tokenizer.json has ${tokenizer.vocabSize} tokens but config.json says vocab_size ${config.vocabSize}; they must come from one checkpoint`,
+    );
+  }
+  return openLocalEngine({ config, weights, tokenizer, blobs, workers });
+}
