@@ -52,24 +52,31 @@ export interface BootstrapSettings {
  * Percentile interval of `statistic` over resampled clusters. `clusters[i]` is the cluster of item i. Draws on which the
  * statistic has no value are left out. One cluster has no spread to resample: its interval is the point.
  */
-export function bootstrap(
-  statistic: Statistic,
+export const bootstrap = (statistic: Statistic, clusters: readonly string[], settings: BootstrapSettings): Interval =>
+  bootstrapAll((weights) => [statistic(weights)], clusters, settings)[0]!;
+
+/** `bootstrap` of several statistics of the same items at once: one interval per value. */
+export function bootstrapAll(
+  statistics: (weights: readonly number[]) => readonly number[],
   clusters: readonly string[],
   { key, draws = 2000, level = 0.95 }: BootstrapSettings,
-): Interval {
+): Interval[] {
   const index = new Map([...new Set(clusters)].map((name, c) => [name, c]));
   const at = clusters.map((name) => index.get(name)!);
-  const point = statistic(clusters.map(() => 1));
-  const found: number[] = [];
+  const points = statistics(clusters.map(() => 1));
+  const found: number[][] = points.map(() => []);
   for (let draw = 0; draw < draws; draw++) {
     const random = rng('bootstrap', key, draw);
     const counts = new Array<number>(index.size).fill(0);
     for (let c = 0; c < index.size; c++) counts[random.below(index.size)]! += 1;
-    const value = statistic(at.map((c) => counts[c]!));
-    if (!Number.isNaN(value)) found.push(value);
+    statistics(at.map((c) => counts[c]!)).forEach((value, s) => {
+      if (!Number.isNaN(value)) found[s]!.push(value);
+    });
   }
-  found.sort((a, b) => a - b);
-  return { point, low: quantile(found, (1 - level) / 2), high: quantile(found, (1 + level) / 2) };
+  return points.map((point, s) => {
+    const sorted = found[s]!.sort((a, b) => a - b);
+    return { point, low: quantile(sorted, (1 - level) / 2), high: quantile(sorted, (1 + level) / 2) };
+  });
 }
 
 /** Mean of b − a over the same items, with its interval. Above 0: b is better. */

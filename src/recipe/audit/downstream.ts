@@ -2,7 +2,7 @@
  * Downstream accuracy on the gold questions (method.md section 6). A question lost to an outage is left out, never wrong. Gold
  * questions are resampled one by one: the exam holds no two of one source by design, and its record names no sources.
  */
-import { type Interval, type McNemar, mcnemar, pairedDifference, wilson } from '../../method/statistics.ts';
+import { bootstrapAll, type Interval, type McNemar, mcnemar, weightedMean, wilson } from '../../method/statistics.ts';
 import type { EvaluationRecord } from '../../record.ts';
 
 export interface Score {
@@ -63,12 +63,14 @@ export function compare(a: EvaluationRecord, b: EvaluationRecord): Comparison | 
   const kept = answered(b).filter((i) => !lost.has(i));
   if (kept.length === 0 || a.em.length !== b.em.length) return null;
   const of = (flags: readonly boolean[]): boolean[] => kept.map((i) => flags[i]!);
-  const difference = (field: 'em' | 'coverEm'): Interval =>
-    pairedDifference(of(a[field]).map(Number), of(b[field]).map(Number), kept.map(String), { key: `exam ${field}` });
+  const difference = (field: 'em' | 'coverEm') =>
+    weightedMean(kept.map((i) => Number(b[field][i]) - Number(a[field][i])));
+  const [em, coverEm] = [difference('em'), difference('coverEm')];
+  const intervals = bootstrapAll((weights) => [em(weights), coverEm(weights)], kept.map(String), { key: 'exam' });
   return {
     n: kept.length,
-    em: difference('em'),
-    coverEm: difference('coverEm'),
+    em: intervals[0]!,
+    coverEm: intervals[1]!,
     mcnemarEm: mcnemar(of(a.em), of(b.em)),
     mcnemarCoverEm: mcnemar(of(a.coverEm), of(b.coverEm)),
   };

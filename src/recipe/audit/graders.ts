@@ -4,7 +4,7 @@
  */
 import type { SetupRecord, StepRecord } from '../../record.ts';
 import { type Lineage, lineage } from '../../store/descent.ts';
-import type { Descent } from '../../types.ts';
+import type { Descent, Feedback } from '../../types.ts';
 import { UserError } from '../../util/error.ts';
 import type { Line, RoundLines, RunLines } from '../rounds.ts';
 
@@ -53,10 +53,14 @@ function rolesOf(setup: SetupRecord, steps: readonly Line<StepRecord>[]): Readon
   const roles = new Map<string, string>();
   for (const { record } of steps) {
     if (record.phase === 'proposer') continue;
-    roles.set(record.after.policy, record.phase === 'solver' ? 'main solver' : `auxiliary ${record.auxiliary}`);
+    roles.set(record.after.policy, trainedBy(record));
   }
   return roles.set(setup.base.policy, 'base policy');
 }
+
+/** While it trains, a solver is one grader that changes, though its first policy may be the base. */
+const trainedBy = ({ phase, auxiliary }: StepRecord): string =>
+  phase === 'auxiliary' ? `auxiliary ${auxiliary}` : 'main solver';
 
 function rowsOf(
   round: RoundLines,
@@ -64,14 +68,14 @@ function rowsOf(
   roles: ReadonlyMap<string, string>,
   line: Lineage,
 ): GraderAudit[] {
-  const feedback = round[phase].flatMap(({ record }) => record.feedback);
-  // While it trains, a solver is one grader that changes, though its first policy is the base.
-  const roleOf = (grader: string): string =>
-    phase === 'solver' ? 'main solver' : (roles.get(grader) ?? 'unknown policy');
-  const named = new Map<string, typeof feedback>();
-  for (const asked of feedback) {
-    const role = roleOf(asked.grader);
-    named.set(role, [...(named.get(role) ?? []), asked]);
+  const named = new Map<string, Feedback[]>();
+  for (const { record } of round[phase]) {
+    for (const asked of record.feedback) {
+      const role = phase === 'proposer' ? (roles.get(asked.grader) ?? 'unknown policy') : trainedBy(record);
+      const held = named.get(role);
+      if (held) held.push(asked);
+      else named.set(role, [asked]);
+    }
   }
   return [...named].map(([role, asked]) => {
     const policies = [...new Set(asked.map(({ grader }) => grader))];

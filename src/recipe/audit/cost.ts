@@ -1,0 +1,61 @@
+/** What each part of a run cost. Nothing is counted twice: shared rounds have rows of their own. */
+import type { Usage } from '../../engine.ts';
+import type { Line, RunLines } from '../rounds.ts';
+
+export interface CostRow {
+  /** "base", "shared" or a system. */
+  readonly system: string;
+  readonly round: number;
+  readonly phase: 'proposer' | 'write' | 'solver' | 'evaluate' | 'auxiliary';
+  readonly steps: number;
+  /** Wall-clock time of the steps, summed; systems that ran side by side each count in full. */
+  readonly ms: number;
+  readonly usage: Usage;
+  /** Proposer: mean feedback rollouts per prompt. Solver and auxiliary: mean responses per question. Else null. */
+  readonly responses: number | null;
+}
+
+export const NO_USAGE: Usage = { sampled: 0, prefilled: 0, trained: 0 };
+
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  sampled: a.sampled + b.sampled,
+  prefilled: a.prefilled + b.prefilled,
+  trained: a.trained + b.trained,
+});
+
+interface Part {
+  readonly phase: CostRow['phase'];
+  readonly line: Line<{ readonly system: string; readonly round: number; readonly usage: Usage }>;
+  readonly responses: number | null;
+}
+
+/** In order of first appearance. */
+export function costRows({ steps, writes, evaluations }: RunLines): CostRow[] {
+  const parts: Part[] = [
+    ...steps.map((line) => ({ phase: line.record.phase, line, responses: line.record.responses })),
+    ...writes.map((line) => ({ phase: 'write' as const, line, responses: null })),
+    ...evaluations.map((line) => ({ phase: 'evaluate' as const, line, responses: null })),
+  ];
+  const groups = new Map<string, Part[]>();
+  for (const part of parts) {
+    const { system, round } = part.line.record;
+    const name = JSON.stringify([system, round, part.phase]);
+    groups.set(name, [...(groups.get(name) ?? []), part]);
+  }
+  return [...groups.values()]
+    .map((own) => {
+      const { phase, line } = own[0]!;
+      return {
+        system: line.record.system,
+        round: line.record.round,
+        phase,
+        steps: own.length,
+        ms: own.reduce((sum, part) => sum + part.line.ms, 0),
+        usage: own.reduce((sum, part) => addUsage(sum, part.line.record.usage), NO_USAGE),
+        responses: own.some(({ responses }) => responses === null)
+          ? null
+          : own.reduce((sum, { responses }) => sum + responses!, 0) / own.length,
+      };
+    })
+    .sort((a, b) => a.round - b.round);
+}
