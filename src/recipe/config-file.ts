@@ -7,6 +7,7 @@ import { codeOf, diskError } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
 import { firstComplaint, quote } from './complaint.ts';
 import { docsSchema, evolveSchema, worldSchema } from './config.ts';
+import { isShipped } from './policies.ts';
 import { PRESETS, type PresetName } from './presets.ts';
 
 const fileSchema = evolveSchema.partial().extend({
@@ -37,10 +38,13 @@ export async function readConfigFile(file: string): Promise<FileConfig> {
     if (codeOf(error) === 'EISDIR') throw new UserError(`${file}: is a folder; --config wants a YAML file`);
     throw diskError(file, 'read', error);
   }
-  const config = parseConfig(text, file);
-  return config.task?.kind === 'docs' && config.task.path !== undefined
-    ? { ...config, task: { ...config.task, path: resolve(dirname(file), config.task.path) } }
-    : config;
+  const { policy, task, ...config } = parseConfig(text, file);
+  const place = (path: string): string => resolve(dirname(file), path);
+  return {
+    ...config,
+    ...(policy === undefined ? {} : { policy: isShipped(policy) ? policy : place(policy) }),
+    ...(task === undefined ? {} : { task: 'path' in task && task.path ? { ...task, path: place(task.path) } : task }),
+  };
 }
 
 /** `file` is only named in errors. */

@@ -13,6 +13,9 @@ export interface Field {
   readonly about: string;
   /** `a whole number, at least 1`; follows "expected" in an error. */
   readonly expected: string;
+  readonly type: 'number' | 'text' | 'list';
+  /** Names it may have; empty where it is no closed set. */
+  readonly choices: readonly string[];
   /** Reads what was typed after the flag; checked by `schema` afterwards. */
   readonly read: (typed: string) => unknown;
   readonly schema: z.ZodType;
@@ -35,29 +38,26 @@ const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLo
 
 function fieldOf(path: readonly string[], task: TaskKind | null, schema: z.ZodType): Field {
   const shape = z.toJSONSchema(schema) as Shape;
+  const type = shape.type === 'array' ? 'list' : shape.type === 'string' ? 'text' : 'number';
   return {
     path,
     task,
     flag: FLAGS[path.join('.')] ?? `--${kebab(path.at(-1)!)}`,
     about: shape.description ?? '',
     expected: expectation(shape),
-    read: reader(shape),
+    type,
+    choices: shape.enum ?? shape.items?.enum ?? [],
+    read: READERS[type],
     schema,
   };
 }
 
 /** Typed text becomes a number only where one is wanted and it is one; the schema complains about the rest. */
-function reader({ type }: Shape): Field['read'] {
-  switch (type) {
-    case 'integer':
-    case 'number':
-      return (typed) => (typed.trim() !== '' && Number.isFinite(Number(typed)) ? Number(typed) : typed);
-    case 'array':
-      return (typed) => typed.split(',').map((part) => part.trim());
-    default:
-      return (typed) => typed;
-  }
-}
+const READERS: Readonly<Record<Field['type'], Field['read']>> = {
+  number: (typed) => (typed.trim() !== '' && Number.isFinite(Number(typed)) ? Number(typed) : typed),
+  text: (typed) => typed,
+  list: (typed) => typed.split(',').map((part) => part.trim()),
+};
 
 function expectation(shape: Shape): string {
   if (shape.type === 'array') return `a list of ${shape.items?.enum?.join(', ')}`;

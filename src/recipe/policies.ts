@@ -14,8 +14,10 @@ export const SHIPPED = ['mini', 'reader'] as const;
 /** policies/ at the package root, from source and from the build alike. */
 export const policiesRoot = fileURLToPath(new URL('../../policies', import.meta.url));
 
+export const isShipped = (policy: string): boolean => (SHIPPED as readonly string[]).includes(policy);
+
 export function policyDir(nameOrPath: string): string {
-  if ((SHIPPED as readonly string[]).includes(nameOrPath)) return join(policiesRoot, nameOrPath);
+  if (isShipped(nameOrPath)) return join(policiesRoot, nameOrPath);
   if (existsSync(join(nameOrPath, 'config.json'))) return nameOrPath;
   throw new UserError(
     `policy "${nameOrPath}": neither a shipped policy (${SHIPPED.join(', ')}) nor a directory with config.json, model.safetensors and tokenizer.json`,

@@ -1,11 +1,12 @@
 /** Preset, then file, then flags: the settings of a run with nothing left open. */
-import { basename, join, resolve, sep } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { UserError } from '../util/error.ts';
 import { contentId } from '../util/id.ts';
 import { firstComplaint } from './complaint.ts';
 import { type EvolveConfig, evolveSchema } from './config.ts';
 import type { FileConfig } from './config-file.ts';
 import type { Field } from './fields.ts';
+import { isShipped } from './policies.ts';
 import {
   COMMANDS,
   type CommandName,
@@ -53,7 +54,8 @@ export function resolveConfig(request: Request): Resolved {
   const wanted = { ...Object.assign({}, ...layers), task: withFullPath(Object.assign({}, ...tasks)) };
   const result = evolveSchema.safeParse(wanted);
   if (!result.success) throw new UserError(firstComplaint(result.error, wanted).message);
-  const config = { ...result.data, policy: fullPolicy(result.data.policy) };
+  const { policy } = result.data;
+  const config = { ...result.data, policy: isShipped(policy) ? policy : resolve(policy) };
   if (command === 'evolve' && config.systems.length > 1) {
     throw new UserError(
       `systems is ${config.systems.join(', ')}; evolve runs one: name it with --system, or use compare`,
@@ -82,10 +84,6 @@ function otherTask(field: Field, kind: string): UserError {
 /** A run can be continued from any folder. */
 const withFullPath = (task: Record<string, unknown>): Record<string, unknown> =>
   typeof task.path === 'string' ? { ...task, path: resolve(task.path) } : task;
-
-/** A shipped policy has a plain name; anything with a folder in it is a place. */
-const fullPolicy = (policy: string): string =>
-  policy.includes('/') || policy.includes(sep) || policy.startsWith('.') ? resolve(policy) : policy;
 
 /** `compare-quick-seed1`; a run that departs from its preset gets a mark of how. */
 function runName(command: CommandName, preset: PresetName, config: EvolveConfig): string {

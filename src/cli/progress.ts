@@ -1,0 +1,85 @@
+/** Progress on stderr: one living line on a terminal, one plain line a phase elsewhere, nothing when nobody wants it. */
+import type { Progress } from '../recipe/progress.ts';
+import { advance, duration, type Meter, secondsLeft, startMeter, tokensPerSecond } from './meter.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface ProgressView {
+  report(progress: Progress): void;
+  /** What goes on while no report comes. */
+  note(text: string): void;
+  /** Wipes the living line, so that something else can be printed. */
+  close(): void;
+}
+
+const FRAMES = ['|', '/', '-', '\\'];
+const FRAME_MS = 250;
+
+const thousands = (n: number): string => (n < 1000 ? n.toFixed(0) : `${(n / 1000).toFixed(1)}k`);
+
+/** `crossfit  round 2/3  proposer 5/16  reward 0.62  A 0.71  12.3k tok/s  3m20s left` */
+export function progressText(p: Progress, rounds: number, meter: Meter): string {
+  const speed = tokensPerSecond(meter);
+  const left = secondsLeft(meter, p.total);
+  return [
+    p.system,
+    `round ${p.round}/${rounds}`,
+    `${p.phase} ${p.step + 1}/${p.steps}`,
+    ...(p.reward === null ? [] : [`reward ${p.reward.toFixed(2)}`]),
+    ...(p.agreement === null ? [] : [`A ${p.agreement.toFixed(2)}`]),
+    ...(speed === null ? [] : [`${thousands(speed)} tok/s`]),
+    ...(left === null ? [] : [`${duration(left)} left`]),
+  ].join('  ');
+}
+
+/** Cut so that the cursor stays on its line. */
+export const cut = (text: string, width: number): string =>
+  text.length < width ? text : `${text.slice(0, Math.max(0, width - 2))}…`;
+
+/** @param seconds a clock. */
+export function openProgress(
+  terminal: Terminal,
+  rounds: number,
+  off: boolean,
+  seconds: () => number = () => performance.now() / 1000,
+): ProgressView {
+  if (off) return { report: () => {}, note: () => {}, close: () => {} };
+  let meter = startMeter(seconds());
+  return terminal.live ? livingLine() : plainLines();
+
+  function livingLine(): ProgressView {
+    let text = '';
+    let frame = 0;
+    const draw = (): void => {
+      if (text === '') return;
+      terminal.raw(`\r${cut(`${FRAMES[frame++ % FRAMES.length]} ${text}`, terminal.width())}\u001b[K`);
+    };
+    const timer = setInterval(draw, FRAME_MS).unref();
+    const show = (next: string): void => {
+      text = next;
+      draw();
+    };
+    return {
+      report(p) {
+        meter = advance(meter, { at: seconds(), done: p.done, tokens: p.tokens });
+        show(progressText(p, rounds, meter));
+      },
+      note: show,
+      close() {
+        clearInterval(timer);
+        if (text !== '') terminal.raw('\r\u001b[K');
+        text = '';
+      },
+    };
+  }
+
+  function plainLines(): ProgressView {
+    return {
+      report(p) {
+        meter = advance(meter, { at: seconds(), done: p.done, tokens: p.tokens });
+        if (p.step === p.steps - 1) terminal.err(progressText(p, rounds, meter));
+      },
+      note: (text) => terminal.err(text),
+      close: () => {},
+    };
+  }
+}

@@ -1,0 +1,99 @@
+/** Flags of the commands that run the loop: one for each setting of the schema, and those that choose where to start. */
+import { type Command, Option } from 'commander';
+import { readConfigFile } from '../recipe/config-file.ts';
+import { FIELDS, type Field } from '../recipe/fields.ts';
+import {
+  COMMANDS,
+  type CommandName,
+  DEFAULT_PRESET,
+  DEFAULT_SEED,
+  PRESETS,
+  type PresetName,
+  TASKS,
+} from '../recipe/presets.ts';
+import { type Override, type Resolved, resolveConfig } from '../recipe/resolve.ts';
+import { UserError } from '../util/error.ts';
+import { nearest } from '../util/suggest.ts';
+
+const SYSTEMS_FIELD = FIELDS.find(({ path }) => path[0] === 'systems')!;
+const START = 'Where to start:';
+const GROUPS = { all: 'Settings:', world: 'The miniature world:', docs: 'Documents:' } as const;
+/** Asked for so often that they stand with the choice of the preset. */
+const COMMON = ['--docs', '--policy', '--seed'];
+
+export function addSettings(command: Command, name: CommandName): Command {
+  const presets = Object.entries(PRESETS).map(([preset, { about }]) => `${preset}: ${about}`);
+  command
+    .addOption(group(START, new Option('--preset <name>', `row of numbers (${presets.join('; ')})`)))
+    .addOption(group(START, new Option('--config <file>', 'YAML file of settings; flags win over it')));
+  for (const field of FIELDS) command.addOption(optionOf(field, name));
+  return command
+    .addOption(group(START, new Option('--print-config', 'print the settings of the run as YAML and end')))
+    .addOption(group(START, new Option('--schema', 'print the JSON Schema of --config files and end')));
+}
+
+const group = (heading: string, option: Option): Option => option.helpGroup(heading);
+
+/** evolve runs one system, so its flag is singular. */
+const flagOf = (field: Field, name: CommandName): string =>
+  field === SYSTEMS_FIELD && name === 'evolve' ? '--system' : field.flag;
+
+function optionOf(field: Field, name: CommandName): Option {
+  const flag = flagOf(field, name);
+  const option = new Option(`${flag} <${placeholder(field)}>`, `${field.about}${notes(field, name)}`);
+  option.argParser((typed: string): Override => readFlag(field, flag, typed));
+  const heading = COMMON.includes(flag) || field === SYSTEMS_FIELD ? START : GROUPS[field.task ?? 'all'];
+  return group(heading, option);
+}
+
+const placeholder = ({ type, choices, path }: Field): string =>
+  type === 'number' ? 'n' : path.at(-1) === 'path' ? 'path' : choices.length === 0 ? 'name|dir' : 'name';
+
+/** Choices, and what holds without the flag. */
+function notes(field: Field, name: CommandName): string {
+  const key = field.path.at(-1)!;
+  const preset = PRESETS[DEFAULT_PRESET];
+  const values: Readonly<Record<string, unknown>> = {
+    ...preset.loop,
+    seed: DEFAULT_SEED,
+    systems: COMMANDS[name].join(','),
+    ...(field.task === null ? {} : TASKS[field.task].task(preset)),
+  };
+  const value = values[key];
+  const known = value === undefined ? [] : [`${key in preset.loop ? DEFAULT_PRESET : 'default'}: ${value}`];
+  const all = [...(field.choices.length === 0 ? [] : [field.choices.join(', ')]), ...known];
+  return all.length === 0 ? '' : ` (${all.join('; ')})`;
+}
+
+function readFlag(field: Field, flag: string, typed: string): Override {
+  const value = field.read(typed);
+  if (field.schema.safeParse(value).success) return { field, value };
+  throw new UserError(`${flag} is "${typed}"; expected ${field.expected}${guess(typed, field.choices)}`);
+}
+
+function guess(typed: string, names: readonly string[]): string {
+  const close = nearest(typed, names);
+  return close === null ? '' : ` (did you mean ${close}?)`;
+}
+
+/** What was typed, with preset and file: the settings of the run. @throws UserError */
+export async function settingsOf(command: Command, name: CommandName): Promise<Resolved> {
+  const given = command.opts<{ preset?: string; config?: string }>();
+  const overrides = FIELDS.flatMap((field) => {
+    const option = command.options.find(({ long }) => long === flagOf(field, name))!;
+    const override = command.getOptionValue(option.attributeName()) as Override | undefined;
+    return override === undefined ? [] : [override];
+  });
+  return resolveConfig({
+    command: name,
+    preset: presetOf(given.preset),
+    file: given.config === undefined ? undefined : await readConfigFile(given.config),
+    overrides,
+  });
+}
+
+function presetOf(typed: string | undefined): PresetName | undefined {
+  if (typed === undefined || Object.hasOwn(PRESETS, typed)) return typed as PresetName | undefined;
+  const names = Object.keys(PRESETS);
+  throw new UserError(`--preset is "${typed}"; expected one of ${names.join(', ')}${guess(typed, names)}`);
+}
