@@ -1,12 +1,14 @@
 /** What each part of a run cost. Nothing is counted twice: shared rounds have rows of their own. */
 import type { Usage } from '../../engine.ts';
-import type { Line, RunLines } from '../rounds.ts';
+import { BASE, type Line, type RunLines, SHARED } from '../rounds.ts';
+
+const PHASES = ['proposer', 'write', 'solver', 'evaluate', 'auxiliary'] as const;
 
 export interface CostRow {
   /** "base", "shared" or a system. */
   readonly system: string;
   readonly round: number;
-  readonly phase: 'proposer' | 'write' | 'solver' | 'evaluate' | 'auxiliary';
+  readonly phase: (typeof PHASES)[number];
   readonly steps: number;
   /** Wall-clock time of the steps, summed; systems that ran side by side each count in full. */
   readonly ms: number;
@@ -29,8 +31,9 @@ interface Part {
   readonly responses: number | null;
 }
 
-/** In order of first appearance. */
-export function costRows({ steps, writes, evaluations }: RunLines): CostRow[] {
+/** By round, then by system, then in the order of a round. */
+export function costRows({ setup, steps, writes, evaluations }: RunLines): CostRow[] {
+  const systems = [BASE, SHARED, ...setup.systems];
   const parts: Part[] = [
     ...steps.map((line) => ({ phase: line.record.phase, line, responses: line.record.responses })),
     ...writes.map((line) => ({ phase: 'write' as const, line, responses: null })),
@@ -57,5 +60,10 @@ export function costRows({ steps, writes, evaluations }: RunLines): CostRow[] {
           : own.reduce((sum, { responses }) => sum + responses!, 0) / own.length,
       };
     })
-    .sort((a, b) => a.round - b.round);
+    .sort(
+      (a, b) =>
+        a.round - b.round ||
+        systems.indexOf(a.system) - systems.indexOf(b.system) ||
+        PHASES.indexOf(a.phase) - PHASES.indexOf(b.phase),
+    );
 }

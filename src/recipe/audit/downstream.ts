@@ -1,6 +1,6 @@
 /**
  * Downstream accuracy on the gold questions (method.md section 6). A question lost to an outage is left out, never wrong. Gold
- * questions are resampled one by one: the exam holds no two of one source by design, and its record names no sources.
+ * questions are resampled one by one, since the record of an exam does not name their sources.
  */
 import { bootstrapAll, type Interval, type McNemar, mcnemar, weightedMean, wilson } from '../../method/statistics.ts';
 import type { EvaluationRecord } from '../../record.ts';
