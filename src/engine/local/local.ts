@@ -18,6 +18,7 @@ import type {
   Usage,
 } from '../../engine.ts';
 import type { Blobs } from '../../store.ts';
+import { UserError } from '../../util/error.ts';
 import { type Layout, layoutOf, type ModelConfig } from './qwen3.ts';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.ts';
 import { microBatches } from './trainer.ts';
@@ -116,6 +117,8 @@ class LocalPolicy implements Policy {
     const { threads, usage } = this.#shared;
     const batch = nextBatch++;
     const opened = Promise.all(threads.map((t) => t.call({ op: 'open', batch, theta: this.theta })));
+    // A failed opening is reported by the first sample.
+    opened.catch(() => {});
     // Neighbouring conversations share a worker, so a group's common prompt is prefilled once.
     const threadOf = (lane: number): number => Math.min(threads.length - 1, Math.floor((lane * threads.length) / size));
     return {
@@ -175,7 +178,10 @@ class LocalTraining implements TrainingClient {
   }
 
   async forwardBackward(batch: readonly Datum[], loss: Loss): Promise<LossOutput> {
-    const { threads, usage } = this.#shared;
+    const { threads, usage, config } = this.#shared;
+    batch.forEach((datum, i) => {
+      checkDatum(datum, i, config);
+    });
     const micros = microBatches(batch);
     const scratch = threads.map(() => new SharedArrayBuffer(this.#theta.byteLength));
     const logprobs: (readonly number[])[] = new Array(batch.length);
@@ -261,6 +267,21 @@ class LocalTraining implements TrainingClient {
   }
 
   async close(): Promise<void> {}
+}
+
+function checkDatum(datum: Datum, index: number, { contextLength, vocabSize }: ModelConfig): void {
+  const T = datum.tokens.length - 1;
+  if (T < 1 || T > contextLength) {
+    throw new UserError(
+      `datum ${index} has ${T + 1} tokens; expected 2 to ${contextLength + 1} (the context and a target)`,
+    );
+  }
+  for (const field of ['weights', 'advantages', 'logprobs'] as const) {
+    const length = datum[field]?.length ?? T;
+    if (length !== T) throw new UserError(`datum ${index} has ${length} ${field}; expected ${T}, one per target`);
+  }
+  const alien = datum.tokens.find((id) => !(id >= 0 && id < vocabSize));
+  if (alien !== undefined) throw new UserError(`datum ${index} has token ${alien}; the vocabulary has ${vocabSize}`);
 }
 
 function addInto(target: SharedArrayBuffer, values: SharedArrayBuffer): void {

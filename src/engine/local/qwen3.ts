@@ -100,12 +100,12 @@ export function layoutOf(c: ModelConfig): Layout {
   return { size: offset, tensors, parameters };
 }
 
-/** Cosine and sine tables [contextLength, headDim / 2]. */
-export function ropeTables(c: ModelConfig): { cos: Float32Array; sin: Float32Array } {
+/** Cosine and sine tables [length, headDim / 2]. */
+export function ropeTables(c: ModelConfig, length: number): { cos: Float32Array; sin: Float32Array } {
   const half = c.headDim / 2;
-  const cos = new Float32Array(c.contextLength * half);
-  const sin = new Float32Array(c.contextLength * half);
-  for (let t = 0; t < c.contextLength; t++) {
+  const cos = new Float32Array(length * half);
+  const sin = new Float32Array(length * half);
+  for (let t = 0; t < length; t++) {
     for (let i = 0; i < half; i++) {
       const angle = t * c.ropeTheta ** (-(2 * i) / c.headDim);
       cos[t * half + i] = Math.cos(angle);
@@ -138,6 +138,9 @@ export function toHuggingFace(c: ModelConfig): Record<string, unknown> {
   };
 }
 
+/** Settings that the graphs have built in. */
+const FIXED = { rms_norm_eps: 1e-6, hidden_act: 'silu', attention_bias: false, use_sliding_window: false } as const;
+
 export function fromHuggingFace(json: Record<string, unknown>, file: string): ModelConfig {
   const number = (key: string, fallback?: number): number => {
     const value = json[key] ?? fallback;
@@ -150,6 +153,15 @@ export function fromHuggingFace(json: Record<string, unknown>, file: string): Mo
   if (json.tie_word_embeddings !== true) {
     throw new UserError(`${file}: tie_word_embeddings is not true; the local engine needs tied embeddings`);
   }
+  for (const [key, wanted] of Object.entries(FIXED)) {
+    const value = json[key] ?? wanted;
+    if (value !== wanted) throw new UserError(`${file}: ${key} is ${value}; the local engine computes with ${wanted}`);
+  }
+  // transformers 5 writes the rotary settings as one object.
+  const rope = (json.rope_parameters ?? json.rope_scaling ?? {}) as Record<string, unknown>;
+  const kind = rope.rope_type ?? rope.type ?? 'default';
+  if (kind !== 'default')
+    throw new UserError(`${file}: rope type is ${kind}; the local engine has no scaled positions`);
   const heads = number('num_attention_heads');
   return {
     vocabSize: number('vocab_size'),
@@ -160,7 +172,7 @@ export function fromHuggingFace(json: Record<string, unknown>, file: string): Mo
     headDim: number('head_dim', number('hidden_size') / heads),
     ffSize: number('intermediate_size'),
     contextLength: number('max_position_embeddings'),
-    ropeTheta: number('rope_theta', 10000),
+    ropeTheta: typeof rope.rope_theta === 'number' ? rope.rope_theta : number('rope_theta', 10000),
     embeddingRate: number('crossfold_embedding_rate', 1),
   };
 }

@@ -1,5 +1,5 @@
 /** Reads and writes the safetensors format (float32, float16 and bfloat16 in; float32 out). */
-import { UserError } from '../../util/error.ts';
+import { messageOf, UserError } from '../../util/error.ts';
 import type { Layout } from './qwen3.ts';
 
 interface Entry {
@@ -28,8 +28,10 @@ export function encodeSafetensors(layout: Layout, theta: Float32Array): Uint8Arr
 export function decodeSafetensors(layout: Layout, bytes: Uint8Array, file: string): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = bytes.length >= 8 ? Number(view.getBigUint64(0, true)) : Number.POSITIVE_INFINITY;
-  if (8 + length > bytes.length) throw new UserError(`${file}: not a safetensors file (header of ${length} bytes)`);
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length))) as Record<string, Entry>;
+  if (8 + length > bytes.length) {
+    throw new UserError(`${file}: not a whole safetensors file (${bytes.length} bytes, header of ${length} bytes)`);
+  }
+  const header = readHeader(bytes.subarray(8, 8 + length), file);
   const theta = new Float32Array(layout.size);
   for (const t of layout.tensors) {
     const entry = header[t.name];
@@ -37,22 +39,42 @@ export function decodeSafetensors(layout: Layout, bytes: Uint8Array, file: strin
     if (entry.shape.join() !== t.shape.join()) {
       throw new UserError(`${file}: ${t.name} has shape [${entry.shape}]; config.json implies [${t.shape}]`);
     }
-    const start = 8 + length + entry.data_offsets[0];
-    for (let i = 0; i < t.size; i++) theta[t.offset + i] = element(view, entry.dtype, start, i, file);
+    const type = TYPES[entry.dtype];
+    if (!type) throw new UserError(`${file}: ${t.name} has dtype ${entry.dtype}; expected F32, F16 or BF16`);
+    const [from, to] = entry.data_offsets;
+    if (to - from !== t.size * type.width || from < 0 || 8 + length + to > bytes.length) {
+      throw new UserError(`${file}: ${t.name} lies at bytes ${from} to ${to} of the data; the file is cut or damaged`);
+    }
+    for (let i = 0; i < t.size; i++) theta[t.offset + i] = type.read(view, 8 + length + from + i * type.width);
   }
   return theta;
 }
 
-function element(view: DataView, dtype: string, start: number, i: number, file: string): number {
-  if (dtype === 'F32') return view.getFloat32(start + 4 * i, true);
-  if (dtype === 'BF16') {
-    const word = new DataView(new ArrayBuffer(4));
-    word.setUint16(2, view.getUint16(start + 2 * i, true), true);
-    return word.getFloat32(0, true);
+function readHeader(bytes: Uint8Array, file: string): Record<string, Entry> {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, Entry>;
+  } catch (error) {
+    throw new UserError(`${file}: not a safetensors file (its header is no JSON: ${messageOf(error)})`);
   }
-  if (dtype === 'F16') return half(view.getUint16(start + 2 * i, true));
-  throw new UserError(`${file}: dtype ${dtype}; expected F32, F16 or BF16`);
 }
+
+interface ElementType {
+  /** Bytes. */
+  readonly width: number;
+  read(view: DataView, at: number): number;
+}
+const word = new DataView(new ArrayBuffer(4));
+const TYPES: Readonly<Record<string, ElementType>> = {
+  F32: { width: 4, read: (view, at) => view.getFloat32(at, true) },
+  F16: { width: 2, read: (view, at) => half(view.getUint16(at, true)) },
+  BF16: {
+    width: 2,
+    read(view, at) {
+      word.setUint16(2, view.getUint16(at, true), true);
+      return word.getFloat32(0, true);
+    },
+  },
+};
 
 function half(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;

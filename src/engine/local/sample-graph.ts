@@ -30,7 +30,7 @@ export function sampleGraph(c: ModelConfig, { fresh: T, pages, tempered }: Sampl
   const past = pages > 0 ? g.input('past_mask', 'float32', [-1, 1, pages * PAGE]) : null;
   const inverseTemperature = tempered ? g.input('inverse_temperature', 'float32', []) : null;
   for (const p of layoutOf(c).parameters) g.input(p.input, 'float32', p.shape);
-  const { cos, sin } = ropeTables(c);
+  const { cos, sin } = ropeTables(c, c.contextLength);
   const table = (name: string, data: Float32Array): Value => g.named(name, 'float32', [c.contextLength, dh / 2], data);
   const [cosT, sinT] = [table('cos', cos), table('sin', sin)];
 

@@ -3,6 +3,7 @@
  * history are prefilled once. Tokens depend on (weights, prompt, key) alone: each request draws from its own stream.
  */
 import type { Completion, SampleRequest } from '../../engine.ts';
+import { UserError } from '../../util/error.ts';
 import { type Rng, rng } from '../../util/rng.ts';
 import { argmax, draw } from './draw.ts';
 import { KvCache } from './kv-cache.ts';
@@ -99,10 +100,15 @@ export class SampleBatch {
   /** One turn of the given conversations; conversations left out are over. Temperature must be the same for all. */
   async sample(requests: readonly SampleRequest[], lanes: readonly number[]): Promise<Completion[]> {
     if (requests.length === 0) return [];
-    const context = this.#graphs.config.contextLength;
-    for (const r of requests) {
-      if (r.prompt.length >= context)
-        throw new Error(`prompt of ${r.prompt.length} tokens; the context holds ${context}`);
+    const { contextLength: context, vocabSize } = this.#graphs.config;
+    for (const { prompt, key } of requests) {
+      if (prompt.length < 1 || prompt.length >= context) {
+        throw new UserError(
+          `request ${key}: prompt of ${prompt.length} tokens; expected 1 to ${context - 1} (the context holds ${context})`,
+        );
+      }
+      const alien = prompt.find((id) => !(id >= 0 && id < vocabSize));
+      if (alien !== undefined) throw new UserError(`request ${key}: token ${alien}; the vocabulary has ${vocabSize}`);
     }
     this.#keep(lanes);
     const longest = Math.max(...requests.map((r) => Math.min(context, r.prompt.length + r.maxTokens)));

@@ -71,8 +71,8 @@ export function trainGraph(c: ModelConfig, T: number): Uint8Array {
 function decoder(g: Graph, c: ModelConfig, T: number, input: Value): Value {
   const { heads: H, kvHeads: Hk, headDim: dh } = c;
   const G = H / Hk;
-  const { cos, sin } = ropeTables(c);
-  const table = (name: string, data: Float32Array): Value => g.named(name, 'float32', [c.contextLength, dh / 2], data);
+  const { cos, sin } = ropeTables(c, T);
+  const table = (name: string, data: Float32Array): Value => g.named(name, 'float32', [T, dh / 2], data);
   const [cosT, sinT, minusSin] = [
     table('cos', cos),
     table('sin', sin),

@@ -62,4 +62,5 @@ export interface WorkerResults {
 
 export type WorkerReply =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
-  | { readonly id: number; readonly ok: false; readonly error: string };
+  /** `user`: a UserError's message; else a stack. */
+  | { readonly id: number; readonly ok: false; readonly error: string; readonly user: boolean };

@@ -1,6 +1,6 @@
 /** The engine's side of one worker thread: calls with results. */
 import { Worker } from 'node:worker_threads';
-import { InfraError } from '../../util/error.ts';
+import { InfraError, UserError } from '../../util/error.ts';
 import type { WorkerData, WorkerReply, WorkerRequest, WorkerResults } from './worker-protocol.ts';
 
 interface Waiting {
@@ -12,6 +12,8 @@ export class WorkerThread {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #next = 0;
+  /** Why the thread is gone, once it is. */
+  #ended: string | null = null;
 
   constructor(data: WorkerData) {
     this.#worker = startWorker(data);
@@ -19,13 +21,15 @@ export class WorkerThread {
       const waiting = this.#waiting.get(reply.id);
       this.#waiting.delete(reply.id);
       if (reply.ok) waiting?.resolve(reply.value);
-      else waiting?.reject(new Error(reply.error));
+      else waiting?.reject(reply.user ? new UserError(reply.error) : new Error(reply.error));
     });
     this.#worker.on('error', (error) => this.#fail(`the engine's worker failed: ${error.message}`));
     this.#worker.on('exit', (code) => this.#fail(`the engine's worker ended (exit code ${code})`));
   }
 
+  /** @throws UserError as thrown in the thread; InfraError when the thread is gone or goes. */
   call<R extends WorkerRequest>(request: R): Promise<WorkerResults[R['op']]> {
+    if (this.#ended !== null) return Promise.reject(new InfraError(this.#ended));
     const id = this.#next++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
@@ -34,8 +38,8 @@ export class WorkerThread {
   }
 
   #fail(message: string): void {
-    for (const waiting of this.#waiting.values())
-      waiting.reject(new InfraError(`${message}. Run the same command again.`));
+    this.#ended ??= `${message}. Run the same command again.`;
+    for (const waiting of this.#waiting.values()) waiting.reject(new InfraError(this.#ended));
     this.#waiting.clear();
   }
 

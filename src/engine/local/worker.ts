@@ -1,5 +1,6 @@
 /** One thread of the local engine: runs graphs for whoever asks, one request at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf, UserError } from '../../util/error.ts';
 import { clipGradient, Optimizer } from './optimizer.ts';
 import { layoutOf } from './qwen3.ts';
 import { openRuntime } from './runtime.ts';
@@ -67,7 +68,9 @@ port.on('message', ({ id, request }: { id: number; request: WorkerRequest }) => 
     try {
       reply = { id, ok: true, value: await handle(request) };
     } catch (error) {
-      reply = { id, ok: false, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+      const user = error instanceof UserError;
+      const stack = error instanceof Error && !user ? error.stack : undefined;
+      reply = { id, ok: false, error: stack ?? messageOf(error), user };
     }
     port.postMessage(reply);
   });
