@@ -24,10 +24,9 @@ interface Stage {
 }
 
 const STAGES: readonly Stage[] = [
-  { until: 0.15, drills: 0.8, hops: [8, 2, 0, 0] },
-  { until: 0.2, drills: 0.8, hops: [4, 3, 0, 0] },
-  { until: 0.3, drills: 0.3, hops: [4, 3, 0, 0] },
-  { until: 0.4, drills: 0.3, hops: [4, 3, 2, 1] },
+  { until: 0.28125, drills: 0.8, hops: [8, 2, 0, 0] },
+  { until: 0.375, drills: 0.8, hops: [4, 3, 0, 0] },
+  { until: 0.46875, drills: 0.3, hops: [4, 3, 0, 0] },
   { until: Infinity, drills: 0.1, hops: [4, 3, 2, 1] },
 ];
 
