@@ -7,7 +7,11 @@ export interface ProgressView {
   report(progress: Progress): void;
   /** What goes on while no report comes. */
   note(text: string): void;
-  /** Wipes the living line, so that something else can be printed. */
+  /** A line that stays; not when progress is off. */
+  say(text: string): void;
+  /** A line that stays, whatever was asked for. */
+  warn(text: string): void;
+  /** Wipes the living line. */
   close(): void;
 }
 
@@ -42,7 +46,8 @@ export function openProgress(
   off: boolean,
   seconds: () => number = () => performance.now() / 1000,
 ): ProgressView {
-  if (off) return { report: () => {}, note: () => {}, close: () => {} };
+  const nothing = (): void => {};
+  if (off) return { report: nothing, note: nothing, say: nothing, warn: terminal.err, close: nothing };
   let meter = startMeter(seconds());
   return terminal.live ? livingLine() : plainLines();
 
@@ -58,12 +63,18 @@ export function openProgress(
       text = next;
       draw();
     };
+    const say = (line: string): void => {
+      terminal.raw(`\r\u001b[K${line}\n`);
+      draw();
+    };
     return {
       report(p) {
         meter = advance(meter, { at: seconds(), done: p.done, tokens: p.tokens });
         show(progressText(p, rounds, meter));
       },
       note: show,
+      say,
+      warn: say,
       close() {
         clearInterval(timer);
         if (text !== '') terminal.raw('\r\u001b[K');
@@ -78,8 +89,10 @@ export function openProgress(
         meter = advance(meter, { at: seconds(), done: p.done, tokens: p.tokens });
         if (p.step === p.steps - 1) terminal.err(progressText(p, rounds, meter));
       },
-      note: (text) => terminal.err(text),
-      close: () => {},
+      note: terminal.err,
+      say: terminal.err,
+      warn: terminal.err,
+      close: nothing,
     };
   }
 }

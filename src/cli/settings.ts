@@ -40,7 +40,8 @@ const flagOf = (field: Field, name: CommandName): string =>
 
 function optionOf(field: Field, name: CommandName): Option {
   const flag = flagOf(field, name);
-  const option = new Option(`${flag} <${placeholder(field)}>`, `${field.about}${notes(field, name)}`);
+  const about = flag === '--system' ? 'System to run' : field.about;
+  const option = new Option(`${flag} <${placeholder(field)}>`, about + notes(field, name));
   option.argParser((typed: string): Override => readFlag(field, flag, typed));
   const heading = COMMON.includes(flag) || field === SYSTEMS_FIELD ? START : GROUPS[field.task ?? 'all'];
   return group(heading, option);

@@ -1,6 +1,4 @@
 /** Ctrl-C: the first asks to stop at the next step border, the second ends the process. */
-import type { Terminal } from './terminal.ts';
-
 export interface Stop {
   readonly signal: AbortSignal;
   close(): void;
@@ -9,7 +7,7 @@ export interface Stop {
 /** npm passes on a Ctrl-C that the terminal has already sent: a second one this soon is the same one. */
 const ECHO_MS = 500;
 
-export function openStop(terminal: Terminal, now: () => number = performance.now.bind(performance)): Stop {
+export function openStop(say: (text: string) => void, now: () => number = performance.now.bind(performance)): Stop {
   const controller = new AbortController();
   let first: number | null = null;
   const ask = (): void => {
@@ -19,9 +17,7 @@ export function openStop(terminal: Terminal, now: () => number = performance.now
     }
     first = now();
     controller.abort();
-    terminal.err(
-      `${terminal.live ? '\r\u001b[K' : ''}Stopping after this step; what is finished is kept. Ctrl-C again stops at once.`,
-    );
+    say('Stopping after this step; what is finished is kept. Ctrl-C again stops at once.');
   };
   process.on('SIGINT', ask);
   process.on('SIGTERM', ask);

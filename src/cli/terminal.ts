@@ -37,11 +37,3 @@ export function openTerminal(stdout: Stream, stderr: Stream, env: Env): Terminal
     colours: { out: coloursOf(stdout), err: coloursOf(stderr) },
   };
 }
-
-/**
- * Text of models and documents without the characters that steer a terminal: nothing they hold can move the cursor,
- * recolour or rename the window. Newlines and tabs stay.
- */
-export const harmless = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
-  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');

@@ -1,0 +1,151 @@
+/** `crossfold ask`: one question to the evolved solver, with its searches and what it read. */
+import { Command } from 'commander';
+import type { Engine } from '../engine.ts';
+import { ask } from '../recipe/ask.ts';
+import { openPolicyEngine } from '../recipe/policies.ts';
+import { SHARED } from '../recipe/rounds.ts';
+import type { EvaluationRecord } from '../record.ts';
+import { visible } from '../report/visible.ts';
+import type { Hit } from '../retriever.ts';
+import type { RunReader } from '../store/read.ts';
+import { BLANK } from '../text/cloze/statement.ts';
+import type { Task } from '../train/context.ts';
+import type { Rollout } from '../types.ts';
+import { UserError } from '../util/error.ts';
+import { memoryBlobs } from './memory-blobs.ts';
+import { openedRun } from './opened.ts';
+import { openProgress } from './progress.ts';
+import type { Terminal } from './terminal.ts';
+
+interface Flags {
+  readonly run: string;
+  readonly system?: string;
+  readonly json?: boolean;
+}
+
+/** A solver that a round left behind. */
+export interface Solver {
+  readonly system: string;
+  readonly round: number;
+  readonly policy: string;
+}
+
+export interface Search {
+  readonly queries: readonly string[];
+  /** What came back instead of passages. */
+  readonly notice: string | null;
+  readonly passages: readonly { readonly title: string; readonly source: string; readonly text: string }[];
+}
+
+export function askCommand(terminal: Terminal): Command {
+  return new Command('ask')
+    .description('Put a question to the evolved solver of a run; shows its searches and the passages it read')
+    .argument('<question>', 'for documents: a sentence of theirs with a blank, written ____')
+    .requiredOption('--run <dir>', 'folder of a run of evolve or compare')
+    .option('--system <name>', 'whose solver (default: the last system of the run)')
+    .option('--json', 'print the answer as JSON')
+    .addHelpText(
+      'after',
+      [
+        '\nExamples:',
+        '  crossfold ask "manager of mine of Fair Strand ?" --run runs/compare-quick-seed1 --system dr-zero',
+        '  crossfold ask "FastAPI is based on ____ and Pydantic." --run runs/evolve-crossfit-quick-fastapi-seed1',
+      ].join('\n'),
+    )
+    .action(async (question: string, flags: Flags) => {
+      const progress = openProgress(terminal, 0, flags.json === true);
+      try {
+        progress.note('opening the run');
+        const { reader, config, task, policy } = await openedRun(flags.run);
+        if (config.task.kind === 'docs' && !question.includes(BLANK)) {
+          throw new UserError(
+            `question "${question}": expected a statement of the documents with a blank, written ${BLANK}`,
+          );
+        }
+        const solver = await lastSolver(reader, config.systems, flags.system);
+        progress.note('starting the engine');
+        const engine = await openPolicyEngine(policy, memoryBlobs(reader.blobs), 1);
+        try {
+          const rollout = await ask(question, engine, task, solver.policy, config.topK);
+          const searches = await searchesOf(rollout, task, config.topK);
+          progress.close();
+          terminal.out(
+            flags.json
+              ? JSON.stringify({ question, ...solver, answer: rollout.answer, stop: rollout.stop, searches }, null, 2)
+              : answerText(solver, rollout, searches, repliesOf(rollout, engine), terminal),
+          );
+        } finally {
+          await engine.close();
+        }
+      } finally {
+        progress.close();
+      }
+    });
+}
+
+/** The solver of the last finished round; round 1 is everybody's. @throws UserError when no round is finished. */
+export async function lastSolver(reader: RunReader, systems: readonly string[], wanted?: string): Promise<Solver> {
+  if (wanted !== undefined && !systems.includes(wanted)) {
+    throw new UserError(`--system is "${wanted}"; this run has ${systems.join(', ')}`);
+  }
+  const names = wanted === undefined ? systems : [wanted];
+  const exams: EvaluationRecord[] = [];
+  for (const key of reader.keys().filter((k) => /(^|\/)round\d+\/evaluate$/.test(k))) {
+    const record = (await reader.get(key)) as unknown as EvaluationRecord;
+    if (record.system === SHARED || names.includes(record.system)) exams.push(record);
+  }
+  const last = exams.at(-1);
+  if (last === undefined) {
+    throw new UserError(
+      `${reader.dir}: no round is finished yet; let the run go on (the command that started it continues it)`,
+    );
+  }
+  return { system: last.system, round: last.round, policy: last.policy };
+}
+
+/** Search is deterministic: asking again yields the passages that the policy saw. */
+async function searchesOf(rollout: Rollout, { retriever }: Task, topK: number): Promise<Search[]> {
+  const out: Search[] = [];
+  for (const turn of rollout.turns) {
+    if (turn.kind !== 'search') continue;
+    const lists: readonly (readonly Hit[])[] =
+      turn.notice === undefined ? await retriever.search(turn.queries, topK) : [];
+    const hits = lists.flat().filter(({ passage }) => turn.passages.includes(passage.id));
+    out.push({
+      queries: turn.queries,
+      notice: turn.notice ?? null,
+      passages: hits.map(({ passage: { title, source, text } }) => ({ title, source, text })),
+    });
+  }
+  return out;
+}
+
+const repliesOf = ({ turns }: Rollout, { tokenizer }: Engine): string[] =>
+  turns.flatMap((turn) => (turn.kind === 'reply' ? [tokenizer.decode(turn.tokens)] : []));
+
+function answerText(
+  { system, round }: Solver,
+  rollout: Rollout,
+  searches: readonly Search[],
+  replies: readonly string[],
+  { colours }: Terminal,
+): string {
+  const { bold, dim } = colours.out;
+  const lines = searches.flatMap(({ queries, notice, passages }) => [
+    `Search    ${visible(queries.join(' | '))}${notice === null ? '' : dim(`  (${notice.replaceAll('_', ' ')})`)}`,
+    ...passages.map(
+      ({ title, source, text }) =>
+        `  ${bold(visible(title))} ${dim(`[${visible(source)}]`)}\n    ${visible(text.replace(/\s+/g, ' '))}`,
+    ),
+  ]);
+  const answer =
+    rollout.answer === null
+      ? `none (${rollout.error ?? rollout.stop}); it last said: ${visible(replies.at(-1) ?? 'nothing')}`
+      : bold(visible(rollout.answer));
+  return [
+    ...lines,
+    '',
+    `Answer    ${answer}`,
+    dim(`          solver of ${system}, round ${round}; it may be wrong: read the passages`),
+  ].join('\n');
+}

@@ -1,0 +1,117 @@
+/** `crossfold evolve` and `crossfold compare`: the loop, then its audit and report. */
+
+import { Command } from 'commander';
+import { stringify } from 'yaml';
+import { loadTokenizer } from '../engine/tokenizer-file.ts';
+import type { EvolveConfig } from '../recipe/config.ts';
+import { fileJsonSchema } from '../recipe/config-file.ts';
+import { evolve } from '../recipe/evolve.ts';
+import { openPolicyEngine, policyDir } from '../recipe/policies.ts';
+import type { CommandName } from '../recipe/presets.ts';
+import type { Resolved } from '../recipe/resolve.ts';
+import { openTask } from '../recipe/task.ts';
+import { openReader } from '../store/read.ts';
+import { openRun } from '../store/run.ts';
+import type { Task } from '../train/context.ts';
+import { openProgress, type ProgressView } from './progress.ts';
+import { publish } from './publish.ts';
+import { addSettings, settingsOf } from './settings.ts';
+import { openStop } from './stop.ts';
+import type { Terminal } from './terminal.ts';
+import { codeVersion } from './version.ts';
+
+interface Flags {
+  readonly run?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly printConfig?: boolean;
+  readonly schema?: boolean;
+}
+
+export const compareCommand = (terminal: Terminal): Command =>
+  loopCommand(terminal, 'compare', 'Evolve agents with several systems from one shared first round, and audit them', [
+    ['crossfold compare', 'dr-zero and crossfit on the miniature world'],
+    ['crossfold compare --preset standard --seed 2', 'longer, another seed'],
+    ['crossfold compare --unverifiable 0', 'a world where every fact can be checked by reading'],
+    ['crossfold compare --format-weight 0', 'an ablation: no format reward'],
+  ]);
+
+export const evolveCommand = (terminal: Terminal): Command =>
+  loopCommand(terminal, 'evolve', 'Evolve agents with one system, and audit them', [
+    ['crossfold evolve --system dr-zero', 'on the miniature world'],
+    ['crossfold evolve --docs ./handbook', 'on your own documents (.md, .txt, .rst, .jsonl, .gz)'],
+    ['crossfold evolve --config run.yaml --rounds 2', 'settings from a file, flags win'],
+    ['crossfold evolve --print-config > run.yaml', 'a file to start from'],
+  ]);
+
+type Example = readonly [command: string, about: string];
+
+function loopCommand(terminal: Terminal, name: CommandName, about: string, examples: readonly Example[]): Command {
+  const command = new Command(name).description(about);
+  addSettings(command, name);
+  return command
+    .option('--run <dir>', 'folder of the run (default: runs/, then a name made from the settings)')
+    .option('--json', 'print one JSON object at the end, and nothing else')
+    .option('--quiet', 'no progress; only the tables at the end')
+    .addHelpText('after', helpExamples(examples))
+    .addHelpText('after', '\nRunning the same command again continues a run that was stopped.')
+    .action(async (flags: Flags) => {
+      if (flags.schema) return terminal.out(JSON.stringify(fileJsonSchema(), null, 2));
+      const resolved = await settingsOf(command, name);
+      if (flags.printConfig) return terminal.out(stringify(resolved.config).trimEnd());
+      await runLoop(name, resolved, flags, terminal);
+    });
+}
+
+export const helpExamples = (examples: readonly Example[]): string =>
+  ['\nExamples:', ...examples.map(([line, about]) => `  ${line.padEnd(46)}  ${about}`)].join('\n');
+
+async function runLoop(name: CommandName, { config, dir }: Resolved, flags: Flags, terminal: Terminal): Promise<void> {
+  const folder = flags.run ?? dir;
+  const progress = openProgress(terminal, config.rounds, flags.json === true || flags.quiet === true);
+  try {
+    progress.note(config.task.kind === 'docs' ? `reading ${config.task.path}` : 'making the world');
+    // Before the run folder: what cannot be read should leave none.
+    const task = await openTask(config, await loadTokenizer(policyDir(config.policy)));
+    await work(name, config, folder, task, progress);
+    await publish(folder, task, { json: flags.json === true, hints: flags.quiet !== true, progress, terminal });
+  } finally {
+    progress.close();
+  }
+}
+
+async function work(
+  name: CommandName,
+  config: EvolveConfig,
+  folder: string,
+  task: Task,
+  progress: ProgressView,
+): Promise<void> {
+  const { seed } = config;
+  const run = await openRun(folder, { recipe: name, config, seed, codeVersion: codeVersion(), parents: [] });
+  const stop = openStop(progress.warn);
+  try {
+    for (const warning of run.warnings) progress.warn(`Warning: ${warning}`);
+    progress.say(await beginning(folder));
+    progress.note('starting the engine');
+    const engine = await openPolicyEngine(policyDir(config.policy), run.blobs, config.workers);
+    try {
+      await evolve(config, run, engine, task, progress.report, stop.signal);
+    } finally {
+      await engine.close();
+    }
+  } finally {
+    stop.close();
+    await run.close();
+  }
+}
+
+/** Says whether the run begins, goes on, or is there already. */
+async function beginning(folder: string): Promise<string> {
+  const keys = (await openReader(folder)).keys();
+  if (keys.length === 0) return `New run in ${folder}`;
+  const last = keys.at(-1)!;
+  return last === 'done'
+    ? `${folder} is finished; its report is made again`
+    : `Continuing ${folder} after ${last} (${keys.length} steps are kept)`;
+}

@@ -1,0 +1,94 @@
+/** The command line as a function: arguments in, exit code out. 0 ok, 1 bug, 2 user error, 3 outage, 130 stopped. */
+import { Command, CommanderError } from 'commander';
+import { InfraError, Interrupted, UserError } from '../util/error.ts';
+import { askCommand } from './ask.ts';
+import { auditCommand } from './audit.ts';
+import { doctorCommand } from './doctor.ts';
+import { compareCommand, evolveCommand } from './evolve.ts';
+import { pretrainCommand } from './pretrain.ts';
+import { showCommand } from './show.ts';
+import type { Terminal } from './terminal.ts';
+import { codeVersion } from './version.ts';
+
+function program(terminal: Terminal): Command {
+  const root = new Command('crossfold')
+    .description('Search agents that teach themselves, and an audit of what they learn.')
+    .version(codeVersion(), '-V, --version', 'print the version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.replace(/\n$/, '')),
+      writeErr: (text) => terminal.err(text.replace(/\n$/, '')),
+      // Errors are printed where all errors are.
+      outputError: () => {},
+    })
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Examples:',
+        '  crossfold compare                          both systems on the miniature world, minutes on two cores',
+        '  crossfold evolve --docs ./handbook         one system on your own documents',
+        '  crossfold show runs/compare-quick-seed1    the tables of a run',
+        '',
+        'Start with "crossfold doctor" if something does not work.',
+      ].join('\n'),
+    );
+  const commands = [
+    compareCommand(terminal),
+    evolveCommand(terminal),
+    auditCommand(terminal),
+    showCommand(terminal),
+    askCommand(terminal),
+    doctorCommand(terminal),
+    pretrainCommand(),
+  ];
+  for (const command of commands) root.addCommand(command.copyInheritedSettings(root));
+  return root;
+}
+
+/** Runs one command line. @param args what follows `crossfold`. */
+export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
+  const root = program(terminal);
+  try {
+    if (args.length === 0) {
+      root.outputHelp();
+      return 0;
+    }
+    await root.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    return told(error, helpOf(root, args), terminal);
+  }
+}
+
+/** The help that knows more about a command line. */
+function helpOf({ commands }: Command, [first]: readonly string[]): string {
+  const known = commands.some((command) => command.name() === first);
+  return known ? `crossfold ${first} --help` : 'crossfold --help';
+}
+
+/** Says what went wrong, on stderr; returns the exit code. */
+function told(error: unknown, help: string, terminal: Terminal): number {
+  const { red } = terminal.colours.err;
+  const say = (message: string): void => terminal.err(`${red('crossfold:')} ${message}`);
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0;
+    const [what, ...hints] = error.message.replace(/^error: /, '').split('\n');
+    say(`${[what, ...hints].join(' ')}; see "${help}"`);
+    return 2;
+  }
+  if (error instanceof UserError) {
+    say(error.message);
+    return 2;
+  }
+  if (error instanceof InfraError) {
+    say(error.message);
+    return 3;
+  }
+  if (error instanceof Interrupted) {
+    say('stopped; run the same command again to go on');
+    return 130;
+  }
+  say(`this is a bug in crossfold; please report it\n${error instanceof Error ? error.stack : String(error)}`);
+  return 1;
+}

@@ -1,0 +1,59 @@
+/** The end of a run: audit it, write its report, print the tables, and say where things are. */
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type AuditReport, auditRun } from '../recipe/audit.ts';
+import { reportHtml } from '../report/html.ts';
+import { summaryJson, summaryText } from '../report/summary.ts';
+import { openReader } from '../store/read.ts';
+import type { Task } from '../train/context.ts';
+import { diskError } from '../util/disk.ts';
+import type { ProgressView } from './progress.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface PublishOptions {
+  readonly json: boolean;
+  /** Say what to try next. */
+  readonly hints: boolean;
+  readonly progress: ProgressView;
+  readonly terminal: Terminal;
+}
+
+export async function publish(
+  folder: string,
+  task: Task,
+  { json, hints, progress, terminal }: PublishOptions,
+): Promise<void> {
+  progress.note('auditing');
+  const reader = await openReader(folder);
+  const report = await auditRun(reader, task.auditor);
+  const html = await writeReport(join(folder, 'report.html'), await reportHtml(report, reader, task.sourceText));
+  progress.close();
+  if (json) return terminal.out(JSON.stringify({ html, ...summaryJson(report) }, null, 2));
+  terminal.out(summaryText(report, { colours: terminal.colours.out, html }));
+  if (hints) terminal.out(nextSteps(folder, report, task));
+}
+
+/** Whole or not there. */
+async function writeReport(file: string, html: string): Promise<string> {
+  try {
+    await writeFile(`${file}.unfinished`, html);
+    await rename(`${file}.unfinished`, file);
+  } catch (error) {
+    throw diskError(file, 'write', error);
+  }
+  return file;
+}
+
+function nextSteps(folder: string, report: AuditReport, task: Task): string {
+  const run = quoted(folder);
+  const question = task.gold[0]?.text ?? 'your question';
+  const rows = [
+    ['Try next', `crossfold show ${run} --rollouts${report.falseAgreements.length > 0 ? ' --false-agreement' : ''}`],
+    ['', `crossfold ask ${quoted(question)} --run ${run}`],
+    ['', `crossfold audit ${run} --json`],
+  ];
+  return ['', ...rows.map(([name, text]) => `${name!.padEnd(9)} ${text}`)].join('\n');
+}
+
+/** As it can be pasted into a shell. */
+const quoted = (text: string): string => (/^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
