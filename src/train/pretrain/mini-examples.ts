@@ -26,7 +26,7 @@ interface Stage {
 const STAGES: readonly Stage[] = [
   { until: 0.28125, drills: 0.8, hops: [8, 2, 0, 0] },
   { until: 0.375, drills: 0.8, hops: [4, 3, 0, 0] },
-  { until: 0.46875, drills: 0.3, hops: [4, 3, 0, 0] },
+  { until: 0.484375, drills: 0.3, hops: [4, 3, 0, 0] },
   { until: Infinity, drills: 0.1, hops: [4, 3, 2, 1] },
 ];
 
