@@ -1,6 +1,6 @@
 /** What an audit found, in plain words. */
 import type { AuditReport, RoundAudit, SystemWarning } from '../recipe/audit.ts';
-import { count, share } from './format.ts';
+import { count, interval, share, signed } from './format.ts';
 
 /** The symbols, for legends. */
 export const SYMBOLS: readonly (readonly [symbol: string, meaning: string])[] = [
@@ -49,6 +49,23 @@ function sentence(warning: SystemWarning, rounds: readonly RoundAudit[]): string
       return reason satisfies never;
   }
 }
+
+/** The differences between systems at the last round, as sentences. */
+export const findings = ({ contrasts }: AuditReport): string[] =>
+  contrasts.map(({ a, b, round, proposer, downstream }) =>
+    [
+      `${b} against ${a}, round ${round}:`,
+      [
+        ...(proposer === null
+          ? []
+          : [
+              `false agreement in proposer steps ${interval(proposer.F, signed)}`,
+              `correct labels in proposer steps ${interval(proposer.TP, signed)}`,
+            ]),
+        ...(downstream === null ? [] : [`downstream EM ${interval(downstream.em, signed)}`]),
+      ].join(', '),
+    ].join(' '),
+  );
 
 /** Things a reader must know before reading the numbers. */
 export function caveats(report: AuditReport): string[] {

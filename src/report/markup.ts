@@ -1,0 +1,49 @@
+/** HTML as values: what `html` puts into a template is escaped unless it is HTML itself. */
+import { visible } from './visible.ts';
+
+export interface Html {
+  readonly html: string;
+}
+
+export type Content = Html | string | number | null | readonly Content[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Safe in text and in quoted attributes. Characters that hide or turn the direction of writing become visible. */
+export const escapeHtml = (text: string): string => visible(text).replace(/[&<>"']/g, (char) => ENTITIES[char]!);
+
+const render = (content: Content): string => {
+  if (content === null) return '';
+  if (typeof content === 'string') return escapeHtml(content);
+  if (typeof content === 'number') return String(content);
+  return 'html' in content ? content.html : content.map(render).join('');
+};
+
+export const html = (parts: TemplateStringsArray, ...contents: readonly Content[]): Html => ({
+  html: parts.map((part, i) => part + (i < contents.length ? render(contents[i]!) : '')).join(''),
+});
+
+export interface HtmlColumn {
+  readonly head: Content;
+  readonly numeric?: boolean;
+}
+
+/** Scrolls sideways by itself on narrow screens. */
+export const htmlTable = (columns: readonly HtmlColumn[], rows: readonly (readonly Content[])[], caption: Content) => {
+  const kind = (c: number): Html => html`${columns[c]!.numeric ? 'n' : 't'}`;
+  return html`<div class="scroll"><table><caption>${caption}</caption>
+<thead><tr>${columns.map(({ head }, c) => html`<th class="${kind(c)}" scope="col">${head}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${row.map((cell, c) => html`<td class="${kind(c)}">${cell}</td>`)}</tr>\n`)}</tbody></table></div>`;
+};
+
+/** T_P as T with a subscript. */
+export const symbol = (name: string): Content => {
+  const [letter, index] = name.split('_');
+  return index === undefined ? html`<i>${name}</i>` : html`<i>${letter!}</i><sub>${index}</sub>`;
+};

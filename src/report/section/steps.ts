@@ -1,0 +1,143 @@
+/** Curves over the steps of a run: what the audit sees, and how training went. */
+import type { AuditedStep, AuditReport } from '../../recipe/audit.ts';
+import { SHARED } from '../../recipe/rounds.ts';
+import type { StepRecord } from '../../record.ts';
+import { type Ink, lineChart, type Point, type Series } from '../chart/lines.ts';
+import { type Content, type Html, html, symbol } from '../markup.ts';
+import { inkOf, legend, SCHEDULED, stepAxis, stepsOf, systemLegend } from './view.ts';
+
+type Value = (step: AuditedStep) => number | null | undefined;
+
+const pointsOf = (steps: readonly AuditedStep[], value: Value): Point[] =>
+  steps.flatMap((step, i) => {
+    const y = value(step);
+    return y == null ? [] : [{ x: i + 1, y }];
+  });
+
+/** Lines of one system in one chart, over the steps of the given phases. */
+function systemChart(
+  report: AuditReport,
+  system: string,
+  title: Content,
+  lines: readonly (readonly [name: string, ink: Ink, value: Value])[],
+  { phases = SCHEDULED, fromZero = false } = {},
+): Html {
+  const steps = stepsOf(report, system, phases);
+  return lineChart({
+    title,
+    describe: `${system}: ${lines.map(([name]) => name).join(', ')} over ${steps.length} steps`,
+    ...stepAxis(steps),
+    fromZero,
+    series: lines.map(([name, ink, value]) => ({ name, ink, points: pointsOf(steps, value) })),
+  });
+}
+
+export function auditCurves(report: AuditReport): Html {
+  const charts = report.setup.systems.map((system) => [
+    systemChart(report, system, html`${system}: agreement against truth`, [
+      ['A', 'violet', ({ metrics }) => metrics.shares?.A],
+      ['T_P', 'teal', ({ metrics }) => metrics.shares?.TP],
+      ['T_S', 'ochre', ({ metrics }) => metrics.shares?.TS],
+    ]),
+    systemChart(
+      report,
+      system,
+      html`${system}: false agreement against lost credit`,
+      [
+        ['F', 'rose', ({ metrics }) => metrics.shares?.F],
+        ['L', 'slate', ({ metrics }) => metrics.shares?.L],
+      ],
+      { fromZero: true },
+    ),
+  ]);
+  return html`<h2>The audit step by step</h2>
+<p>Co-cheating shows where ${symbol('A')} rises and ${symbol('T_P')} does not, and where ${symbol('F')} leaves ${symbol('L')} behind:
+with no inconsistent pairs, ${symbol('A')} − ${symbol('T_S')} = ${symbol('F')} − ${symbol('L')}.</p>
+${legend([
+  ['violet', html`${symbol('A')} agreement`],
+  ['teal', html`${symbol('T_P')} correct labels`],
+  ['ochre', html`${symbol('T_S')} correct responses`],
+  ['rose', html`${symbol('F')} false agreement`],
+  ['slate', html`${symbol('L')} lost credit`],
+  ['area', 'proposer steps'],
+])}<div class="row">${charts}</div>`;
+}
+
+const PARTS: Readonly<Record<string, Ink>> = {
+  difficulty: 'rose',
+  format: 'ink',
+  thinking: 'teal',
+  tools: 'ochre',
+  question: 'violet',
+  answer: 'slate',
+};
+const SPARE: readonly Ink[] = ['c0', 'c1', 'c2', 'c3'];
+
+/** The systems in one chart, over the steps of one phase; the shared steps are drawn once. */
+function phaseChart(
+  report: AuditReport,
+  phase: StepRecord['phase'],
+  title: Content,
+  value: Value,
+  fromZero = false,
+): Html {
+  const { systems } = report.setup;
+  const all = systems.map((system) => ({ system, steps: stepsOf(report, system, [phase]) }));
+  const longest = all.map(({ steps }) => steps).reduce((a, b) => (b.length > a.length ? b : a), []);
+  const sharedSteps = (all[0]?.steps ?? []).filter(({ record }) => record.system === SHARED);
+  const series = all.map(({ system, steps }): Series => {
+    const points = pointsOf(steps, value);
+    // From the last shared point on: there the systems part.
+    const own = points.filter(({ x }) => x >= Math.max(1, sharedSteps.length));
+    return { name: steps.length > sharedSteps.length ? system : '', ink: inkOf(report, system), points: own };
+  });
+  return lineChart({
+    title,
+    describe: `${systems.join(', ')} over ${longest.length} ${phase} steps`,
+    ...stepAxis(longest),
+    xName: `${phase} step`,
+    fromZero,
+    series: [...series, { name: '', ink: 'ink', points: pointsOf(sharedSteps, value) }],
+  });
+}
+
+const meanHops = ({ record }: AuditedStep): number | null => {
+  const counts = Object.entries(record.hops);
+  const total = counts.reduce((sum, [, n]) => sum + n, 0);
+  return total === 0 ? null : counts.reduce((sum, [hops, n]) => sum + Number(hops) * n, 0) / total;
+};
+
+export function trainingCurves(report: AuditReport): Html {
+  const both = (title: string, value: Value, fromZero = false) =>
+    (['proposer', 'solver'] as const).map((phase) => phaseChart(report, phase, `${title}, ${phase}`, value, fromZero));
+  const parts = report.setup.systems.map((system) => {
+    const names = [
+      ...new Set(stepsOf(report, system, ['proposer']).flatMap(({ record }) => Object.keys(record.reward.parts))),
+    ];
+    return systemChart(
+      report,
+      system,
+      `${system}: parts of the proposer’s reward`,
+      names.map((name, i) => [
+        name,
+        PARTS[name] ?? SPARE[i % SPARE.length]!,
+        ({ record }: AuditedStep) => record.reward.parts[name],
+      ]),
+      { phases: ['proposer'], fromZero: true },
+    );
+  });
+  return html`<h2>Training</h2>
+<p>The proposer’s reward is not monotone in agreement: a question that all responses match earns no difficulty.</p>
+${systemLegend(report)}<div class="row">
+${both('Mean reward', ({ record }) => record.reward.mean)}
+${parts}
+${both('Searches a trajectory', ({ record }) => record.rollout.searches, true)}
+${both('Entropy a token, nats', ({ record }) => record.rollout.entropy, true)}
+${both('Tokens a trajectory', ({ record }) => record.rollout.tokens, true)}
+${both('Well-formed share', ({ record: { counts } }) => (counts.trajectories === 0 ? null : counts.formed / counts.trajectories))}
+${both('Groups that taught nothing', ({ record: { counts } }) => (counts.groups === 0 ? null : counts.idleGroups / counts.groups), true)}
+${both('Gradient norm', ({ record }) => record.update.gradNorm, true)}
+${both('Sampler − trainer log p, nats', ({ record }) => record.update.klSamplerTrainer)}
+${phaseChart(report, 'solver', 'Hops a question, solver', meanHops)}
+</div>`;
+}
