@@ -131,13 +131,17 @@ function answerText(
   { colours }: Terminal,
 ): string {
   const { bold, dim } = colours.out;
-  const lines = searches.flatMap(({ queries, notice, passages }) => [
-    `Search    ${visible(queries.join(' | '))}${notice === null ? '' : dim(`  (${notice.replaceAll('_', ' ')})`)}`,
-    ...passages.map(
-      ({ title, source, text }) =>
-        `  ${bold(visible(title))} ${dim(`[${visible(source)}]`)}\n    ${visible(text.replace(/\s+/g, ' '))}`,
-    ),
-  ]);
+  const lines = searches.flatMap(({ queries, notice, passages }) =>
+    notice !== null
+      ? [`Notice    ${notice.replaceAll('_', ' ')}`]
+      : [
+          `Search    ${visible(queries.join(' | '))}`,
+          ...passages.flatMap(({ title, source, text }) => [
+            `  ${bold(visible(title))} ${dim(`[${visible(source)}]`)}`,
+            `    ${visible(text.replace(/\s+/g, ' '))}`,
+          ]),
+        ],
+  );
   const answer =
     rollout.answer === null
       ? `none (${rollout.error ?? rollout.stop}); it last said: ${visible(replies.at(-1) ?? 'nothing')}`

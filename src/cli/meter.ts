@@ -30,6 +30,9 @@ export function advance(meter: Meter, sample: Sample): Meter {
   };
 }
 
+/** Was the last report read from the journal? */
+export const isReplay = ({ recent }: Meter): boolean => recent.length === 1;
+
 /** Null while there is nothing to tell it from. */
 export function tokensPerSecond({ recent }: Meter): number | null {
   const [first, last] = [recent[0]!, recent.at(-1)!];

@@ -68,7 +68,7 @@ function helpOf({ commands }: Command, [first]: readonly string[]): string {
 }
 
 /** Says what went wrong, on stderr; returns the exit code. */
-function told(error: unknown, help: string, terminal: Terminal): number {
+export function told(error: unknown, help: string, terminal: Terminal): number {
   const { red } = terminal.colours.err;
   const say = (message: string): void => terminal.err(`${red('crossfold:')} ${message}`);
   if (error instanceof CommanderError) {

@@ -1,6 +1,6 @@
 /** Progress on stderr: one living line on a terminal, one plain line a phase elsewhere, nothing when nobody wants it. */
 import type { Progress } from '../recipe/progress.ts';
-import { advance, duration, type Meter, secondsLeft, startMeter, tokensPerSecond } from './meter.ts';
+import { advance, duration, isReplay, type Meter, secondsLeft, startMeter, tokensPerSecond } from './meter.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ProgressView {
@@ -17,6 +17,8 @@ export interface ProgressView {
 
 const FRAMES = ['|', '/', '-', '\\'];
 const FRAME_MS = 250;
+/** What takes less is not worth a line of its own. */
+const LONG_MS = 2000;
 
 const thousands = (n: number): string => (n < 1000 ? n.toFixed(0) : `${(n / 1000).toFixed(1)}k`);
 
@@ -84,15 +86,21 @@ export function openProgress(
   }
 
   function plainLines(): ProgressView {
+    let waiting: NodeJS.Timeout | undefined;
+    const settle = (): void => clearTimeout(waiting);
     return {
       report(p) {
+        settle();
         meter = advance(meter, { at: seconds(), done: p.done, tokens: p.tokens });
-        if (p.step === p.steps - 1) terminal.err(progressText(p, rounds, meter));
+        if (p.step === p.steps - 1 && !isReplay(meter)) terminal.err(progressText(p, rounds, meter));
       },
-      note: terminal.err,
+      note(text) {
+        settle();
+        waiting = setTimeout(() => terminal.err(text), LONG_MS).unref();
+      },
       say: terminal.err,
       warn: terminal.err,
-      close: nothing,
+      close: settle,
     };
   }
 }

@@ -77,14 +77,26 @@ describe('progress', () => {
     expect(cut('abcd', 1)).toBe('…');
   });
 
-  it('is a line a phase where there is no terminal', () => {
-    const { terminal, err, out } = recorded();
-    const view = openProgress(terminal, 3, false, () => 0);
-    view.note('making the world');
-    for (let step = 0; step < 16; step++) view.report(progress({ step }));
-    view.close();
-    expect(err()).toBe('making the world\ncrossfit  round 2/3  proposer 16/16  reward 0.62  A 0.71\n');
-    expect(out()).toBe('');
+  it('is a line a phase where there is no terminal, and one for what takes long', () => {
+    vi.useFakeTimers();
+    try {
+      const { terminal, err, out } = recorded();
+      const view = openProgress(terminal, 3, false, () => 0);
+      view.note('making the world');
+      vi.advanceTimersByTime(1900);
+      view.note('reading docs');
+      vi.advanceTimersByTime(2100);
+      // The first round comes from the journal: no tokens.
+      for (let step = 0; step < 16; step++) view.report(progress({ round: 1, step, tokens: 0 }));
+      for (let step = 0; step < 16; step++) view.report(progress({ step, tokens: 100 + step }));
+      view.note('auditing');
+      view.close();
+      vi.advanceTimersByTime(5000);
+      expect(err()).toBe('reading docs\ncrossfit  round 2/3  proposer 16/16  reward 0.62  A 0.71\n');
+      expect(out()).toBe('');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('is one line written over on a terminal, wiped at the end', () => {

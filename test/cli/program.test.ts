@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { runProgram, told } from '../../src/cli/program.ts';
+import { codeVersion, commit, packageVersion } from '../../src/cli/version.ts';
+import { evolveSchema } from '../../src/recipe/config.ts';
+import { InfraError, Interrupted, UserError } from '../../src/util/error.ts';
+import { nearest } from '../../src/util/suggest.ts';
+import { folder } from '../store/folder.ts';
+import { recorded } from './terminal.ts';
+
+async function run(...args: string[]) {
+  const { terminal, out, err } = recorded();
+  return { code: await runProgram(args, terminal), out: out(), err: err() };
+}
+
+const COMMANDS = ['compare', 'evolve', 'audit', 'show', 'ask', 'doctor', 'pretrain'];
+
+describe('command line', () => {
+  it('prints help without a command', async () => {
+    const { code, out, err } = await run();
+    expect([code, err]).toEqual([0, '']);
+    for (const name of COMMANDS) expect(out).toContain(`\n  ${name} `);
+  });
+
+  it.each(COMMANDS)('%s has help with examples', async (name) => {
+    const { code, out, err } = await run(name, '--help');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(new RegExp(`Examples:\n  crossfold ${name}\\b`));
+  });
+
+  it('prints its version', async () => {
+    expect(await run('--version')).toEqual({ code: 0, out: `${codeVersion()}\n`, err: '' });
+    expect(codeVersion()).toBe(commit() === null ? packageVersion() : `${packageVersion()}+${commit()}`);
+    expect(packageVersion()).toMatch(/^\d+\.\d+\.\d+/);
+  });
+
+  it.each([
+    [['audti'], `unknown command 'audti' (Did you mean audit?); see "crossfold --help"`],
+    [['evolve', '--sed', '3'], `unknown option '--sed' (Did you mean --seed?); see "crossfold evolve --help"`],
+    [['ask', 'x'], `required option '--run <dir>' not specified; see "crossfold ask --help"`],
+    [['compare', '--seed'], `option '--seed <n>' argument missing; see "crossfold compare --help"`],
+    [['audit'], `missing required argument 'run'; see "crossfold audit --help"`],
+    [['evolve', '--rounds', 'x'], '--rounds is "x"; expected a whole number, at least 1'],
+    [['audit', 'nowhere'], 'nowhere: no run here (run.json is missing)'],
+    [['show', 'nowhere'], 'nowhere: no run here (run.json is missing)'],
+    [['ask', 'q', '--run', 'nowhere'], 'nowhere: no run here (run.json is missing)'],
+    [['evolve', '--docs', 'no/such/folder'], 'no/such/folder'],
+    [['evolve', '--policy', 'minni'], 'neither a shipped policy (mini, reader)'],
+  ])('%j is one line on stderr and exit code 2', async (args, message) => {
+    const { code, out, err } = await run(...args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(message);
+    expect(err).toMatch(/^crossfold: [^\n]*\n$/);
+  });
+
+  it('a folder that cannot be written is exit code 3', async () => {
+    const file = join(folder(), 'file');
+    writeFileSync(file, '');
+    const { code, err } = await run('compare', '--run', join(file, 'run'), '--sources', '10');
+    expect(code).toBe(3);
+    expect(err).toMatch(/^crossfold: [^\n]*cannot write[^\n]*\n$/);
+  });
+
+  it.each([
+    [new UserError('bad'), 2, 'crossfold: bad\n'],
+    [new InfraError('down'), 3, 'crossfold: down\n'],
+    [new Interrupted('x'), 130, 'crossfold: stopped; run the same command again to go on\n'],
+  ])('%s has its exit code', (error, code, message) => {
+    const { terminal, err } = recorded();
+    expect(told(error, 'crossfold --help', terminal)).toBe(code);
+    expect(err()).toBe(message);
+  });
+
+  it('a bug shows its stack and is exit code 1', () => {
+    const { terminal, err } = recorded();
+    expect(told(new TypeError('oops'), 'crossfold --help', terminal)).toBe(1);
+    expect(err()).toMatch(/this is a bug in crossfold; please report it\nTypeError: oops\n +at /);
+  });
+
+  it('prints the settings of a run and the schema of its file', async () => {
+    const { code, out } = await run('evolve', '--print-config', '--rounds', '2');
+    expect(code).toBe(0);
+    expect(evolveSchema.parse(parse(out))).toMatchObject({ rounds: 2, systems: ['crossfit'] });
+    const schema = await run('compare', '--schema');
+    expect(JSON.parse(schema.out)).toMatchObject({ type: 'object', additionalProperties: false });
+  });
+});
+
+describe('suggestions', () => {
+  it.each([
+    ['solver_steps', 'solverSteps'],
+    ['crosfit', 'crossfit'],
+    ['corssfit', 'crossfit'],
+    ['xyz', null],
+    ['', null],
+    ['x'.repeat(1000), null],
+  ])('%s: %s', (typed, name) => {
+    expect(nearest(typed, ['solverSteps', 'crossfit', 'dr-zero'])).toBe(name);
+  });
+});
