@@ -23,7 +23,7 @@ const LONG_MS = 2000;
 const thousands = (n: number): string => (n < 1000 ? n.toFixed(0) : `${(n / 1000).toFixed(1)}k`);
 
 /** `crossfit  round 2/3  proposer 5/16  reward 0.62  A 0.71  12.3k tok/s  3m20s left` */
-export function progressText(p: Progress, rounds: number, meter: Meter): string {
+export function progressText(p: Progress, rounds: number, meter: Meter, sinceReport = 0): string {
   const speed = tokensPerSecond(meter);
   const left = secondsLeft(meter, p.total);
   return [
@@ -33,7 +33,7 @@ export function progressText(p: Progress, rounds: number, meter: Meter): string 
     ...(p.reward === null ? [] : [`reward ${p.reward.toFixed(2)}`]),
     ...(p.agreement === null ? [] : [`A ${p.agreement.toFixed(2)}`]),
     ...(speed === null ? [] : [`${thousands(speed)} tok/s`]),
-    ...(left === null ? [] : [`${duration(left)} left`]),
+    ...(left === null ? [] : [`${duration(left - sinceReport)} left`]),
   ].join('  ');
 }
 
@@ -54,14 +54,14 @@ export function openProgress(
   return terminal.live ? livingLine() : plainLines();
 
   function livingLine(): ProgressView {
-    let text = '';
+    let text: (() => string) | null = null;
     let frame = 0;
     const draw = (): void => {
-      if (text === '') return;
-      terminal.raw(`\r${cut(`${FRAMES[frame++ % FRAMES.length]} ${text}`, terminal.width())}\u001b[K`);
+      if (text === null) return;
+      terminal.raw(`\r${cut(`${FRAMES[frame++ % FRAMES.length]} ${text()}`, terminal.width())}\u001b[K`);
     };
     const timer = setInterval(draw, FRAME_MS).unref();
-    const show = (next: string): void => {
+    const show = (next: () => string): void => {
       text = next;
       draw();
     };
@@ -71,16 +71,17 @@ export function openProgress(
     };
     return {
       report(p) {
-        meter = advance(meter, { at: seconds(), done: p.done, tokens: p.tokens });
-        show(progressText(p, rounds, meter));
+        const at = seconds();
+        meter = advance(meter, { at, done: p.done, tokens: p.tokens });
+        show(() => progressText(p, rounds, meter, seconds() - at));
       },
-      note: show,
+      note: (note) => show(() => note),
       say,
       warn: say,
       close() {
         clearInterval(timer);
-        if (text !== '') terminal.raw('\r\u001b[K');
-        text = '';
+        if (text !== null) terminal.raw('\r\u001b[K');
+        text = null;
       },
     };
   }

@@ -66,6 +66,7 @@ describe('progress', () => {
     expect(progressText(progress(), 3, meter)).toBe(
       'crossfit  round 2/3  proposer 5/16  reward 0.62  A 0.71  12.3k tok/s  3s left',
     );
+    expect(progressText(progress(), 3, meter, 2)).toMatch(/ {2}1s left$/);
     expect(progressText(progress({ reward: null, agreement: null, phase: 'write' }), 3, startMeter(0))).toBe(
       'crossfit  round 2/3  write 5/16',
     );
