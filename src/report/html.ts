@@ -5,7 +5,7 @@
 import type { AuditReport } from '../recipe/audit.ts';
 import type { RunReader } from '../store/read.ts';
 import { count, large } from './format.ts';
-import { type Html, html, symbol } from './markup.ts';
+import { type Html, html, sentence, symbol } from './markup.ts';
 import { bankSection, examSection } from './section/exam.ts';
 import { configSection, costSection, graderSection } from './section/record.ts';
 import { roundFigures, roundTables } from './section/rounds.ts';
@@ -44,8 +44,8 @@ function header(report: AuditReport, when: string): Html {
   return html`<h1>${setup.systems.join(' and ')}</h1>
 <p class="meta">${recipe} in ${setup.task}${size}; ${setup.rounds} rounds, seed ${seed}; ${count(setup.sources)} sources, ${count(setup.gold)} gold questions;
 audited by ${auditor}. Crossfold ${codeVersion}${when}.</p>
-<div class="warn">${warnings.length === 0 ? html`<p>No sign of co-cheating.</p>` : warnings.map((sentence) => html`<p>${sentence}</p>`)}</div>
-<ul>${[...findings(report), ...caveats(report)].map((sentence) => html`<li>${sentence}</li>`)}</ul>
+<div class="warn">${warnings.length === 0 ? html`<p>No sign of co-cheating.</p>` : warnings.map((text) => html`<p>${sentence(text)}</p>`)}</div>
+<ul>${[...findings(report), ...caveats(report)].map((text) => html`<li>${sentence(text)}</li>`)}</ul>
 <dl>${SYMBOLS.map(([name, meaning]) => html`<dt>${name.includes('/') ? html`<i>${name}</i>` : symbol(name)}</dt><dd>${meaning}</dd>`)}</dl>`;
 }
 

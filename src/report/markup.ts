@@ -37,9 +37,9 @@ export interface HtmlColumn {
 /** Scrolls sideways by itself on narrow screens. */
 export const htmlTable = (columns: readonly HtmlColumn[], rows: readonly (readonly Content[])[], caption: Content) => {
   const kind = (c: number): Html => html`${columns[c]!.numeric ? 'n' : 't'}`;
-  return html`<div class="scroll"><table><caption>${caption}</caption>
+  return html`<figure class="tab"><figcaption>${caption}</figcaption><div class="scroll"><table>
 <thead><tr>${columns.map(({ head }, c) => html`<th class="${kind(c)}" scope="col">${head}</th>`)}</tr></thead>
-<tbody>${rows.map((row) => html`<tr>${row.map((cell, c) => html`<td class="${kind(c)}">${cell}</td>`)}</tr>\n`)}</tbody></table></div>`;
+<tbody>${rows.map((row) => html`<tr>${row.map((cell, c) => html`<td class="${kind(c)}">${cell}</td>`)}</tr>\n`)}</tbody></table></div></figure>`;
 };
 
 /** T_P as T with a subscript. */
@@ -47,3 +47,7 @@ export const symbol = (name: string): Content => {
   const [letter, index] = name.split('_');
   return index === undefined ? html`<i>${name}</i>` : html`<i>${letter!}</i><sub>${index}</sub>`;
 };
+
+/** A sentence in which T_P and T_S stand as symbols. */
+export const sentence = (text: string): Content =>
+  text.split(/(T_[PS])/).map((part, i) => (i % 2 === 1 ? symbol(part) : part));

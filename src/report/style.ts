@@ -14,7 +14,7 @@ h2{font-size:1.2rem;margin:3rem 0 .4rem;padding-top:.9rem;border-top:1px solid v
 h3{font-size:1rem;margin:1.6rem 0 .2rem;font-weight:600}
 p,ul{max-width:74ch;margin:.5rem 0}
 ul{padding-left:1.2rem}
-.meta,.soft,caption,.none{color:var(--soft)}
+.meta,.soft,.tab figcaption,.none{color:var(--soft)}
 .meta{margin:0 0 1.2rem}
 .warn{border-left:3px solid var(--warn);padding:.1rem 0 .1rem .9rem;margin:1rem 0}
 .warn p{margin:.35rem 0}
@@ -22,6 +22,7 @@ code,pre{font:13px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--shade);padding:.7rem .9rem;margin:.5rem 0;max-height:26rem;overflow:auto}
 code{overflow-wrap:anywhere}
 .row{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,330px),1fr));gap:1.2rem 1.6rem;margin:1rem 0}
+.row.two{grid-template-columns:repeat(auto-fill,minmax(min(100%,430px),1fr))}.row.two svg{max-width:540px}
 .chart{margin:0;min-width:0}
 .chart figcaption{font-size:.9rem;font-weight:600;margin-bottom:.15rem}
 .chart svg{display:block;width:100%;height:auto;max-width:460px;font-family:system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
@@ -32,7 +33,7 @@ code{overflow-wrap:anywhere}
 .rule{stroke:var(--soft);stroke-width:.8;stroke-dasharray:2 3}
 .shade{fill:var(--shade)}
 .line{fill:none;stroke-width:1.7;stroke-linejoin:round;stroke-linecap:round}
-.dashed{stroke-dasharray:5 3}
+.faint{stroke-width:1;opacity:.42}
 .whisker{stroke-width:1.4;opacity:.55}
 .band{opacity:.15;stroke:none}
 .dot{stroke:var(--paper);stroke-width:1}
@@ -48,16 +49,18 @@ ${[0, 1, 2, 3].map((p) => `.p${p}{fill:var(--p${p})}.q${p}{fill:var(--q${p})}`).
 .legend{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;font:13px/1.5 system-ui,sans-serif;color:var(--soft);margin:.4rem 0;padding:0;list-style:none;max-width:none}
 .key{display:inline-block;width:16px;height:3px;vertical-align:middle;margin-right:.4rem}
 .key.area{height:11px;background:var(--shade);border:1px solid var(--hair)}
-.scroll{overflow-x:auto;margin:1rem 0}
-table{border-collapse:collapse;font:13.5px/1.45 system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;font-variant-numeric:tabular-nums}
-caption{text-align:left;padding:0 0 .4rem;font-size:13.5px;max-width:74ch}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;font:13px/1.4 system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;font-variant-numeric:tabular-nums}
+.tab{margin:1.1rem 0;min-width:0}
+.tab figcaption{font:13.5px/1.45 system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;max-width:74ch;margin-bottom:.35rem}
 th{font-weight:600;border-top:1.5px solid var(--text);border-bottom:1px solid var(--text);vertical-align:bottom}
-th,td{padding:.25rem .75rem .25rem 0;white-space:nowrap;text-align:left}
+th,td{padding:.22rem .7rem .22rem 0;white-space:nowrap;text-align:left}
 .n{text-align:right}
 td.n small{color:var(--soft);font-size:.85em}
 tbody tr:last-child td{border-bottom:1.5px solid var(--text)}
 sub{font-size:.7em;line-height:0}
 .case{border-top:1px solid var(--hair);padding:.7rem 0}
+.cases{gap:0 1.6rem}
 .case p{margin:.1rem 0}
 .case .q{unicode-bidi:isolate;font-weight:600;overflow-wrap:anywhere}
 bdi{overflow-wrap:anywhere}
@@ -65,6 +68,6 @@ bdi{overflow-wrap:anywhere}
 summary{cursor:pointer;color:var(--soft);font-size:.9rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:.6rem 0;font-size:.92rem;max-width:74ch}
 dd{margin:0;color:var(--soft)}
-@media (max-width:560px){body{font-size:15px}main{padding:22px 14px 48px}h1{font-size:1.4rem}}
+@media (max-width:560px){body{font-size:15px}main{padding:22px 14px 48px}h1{font-size:1.4rem}.row.two .tick,.row.two .name{font-size:13px}}
 @media print{.scroll,pre{overflow:visible;max-height:none}main{padding:0}}
 `;

@@ -4,7 +4,12 @@ const STEPS = [1, 2, 2.5, 5, 10];
 
 /** Ticks at multiples of 1, 2, 2.5 or 5 times a power of ten, which cover low..high in about `wanted` steps. */
 export function niceTicks(low: number, high: number, wanted: number): number[] {
-  const spread = high > low ? high - low : Math.abs(high) || 1;
+  if (!(high > low)) {
+    // A constant stands in the middle.
+    const room = Math.abs(low) / 4 || 1;
+    return niceTicks(low - room, low + room, wanted);
+  }
+  const spread = high - low;
   const rough = spread / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * STEPS.find((s) => s * power >= rough * 0.999)!;
@@ -17,15 +22,16 @@ export function niceTicks(low: number, high: number, wanted: number): number[] {
 /** Labels with as many decimals as the ticks need. */
 export function tickLabels(ticks: readonly number[]): string[] {
   const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1;
-  if (Math.abs(ticks.at(-1)!) >= 10_000 || step < 1e-4)
-    return ticks.map((tick) => (tick === 0 ? '0' : tick.toExponential(1).replace('.0', '').replace('-', '−')));
-  const decimals = [0, 1, 2, 3, 4].find((d) => Math.abs(step * 10 ** d - Math.round(step * 10 ** d)) < 1e-6) ?? 4;
-  return ticks.map((tick) =>
-    tick
-      .toFixed(decimals)
+  const largest = Math.max(...ticks.map(Math.abs));
+  const decimals = [0, 1, 2, 3, 4].find((d) => Math.abs(step * 10 ** d - Math.round(step * 10 ** d)) < 1e-6);
+  return ticks.map((tick) => {
+    if (tick === 0) return '0';
+    const text = decimals === undefined || largest >= 10_000 ? tick.toExponential() : tick.toFixed(decimals);
+    return text
       .replace(/^(-?)0\./, '$1.')
-      .replace('-', '−'),
-  );
+      .replaceAll('-', '−')
+      .replace('e+', 'e');
+  });
 }
 
 export type Scale = (value: number) => number;

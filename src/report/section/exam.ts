@@ -1,11 +1,15 @@
 /** The exam on gold questions, and what each round admitted. */
+import type { Interval } from '../../method/statistics.ts';
+import type { BankAudit } from '../../recipe/audit/bank.ts';
 import type { Comparison, DownstreamAudit } from '../../recipe/audit/downstream.ts';
+import type { Measure } from '../../recipe/audit/scope.ts';
 import type { AuditReport } from '../../recipe/audit.ts';
 import { stackedBars } from '../chart/bars.ts';
+import { lineChart } from '../chart/lines.ts';
 import { count, DASH, pValue, share, signed } from '../format.ts';
 import { type Content, type Html, type HtmlColumn, html, htmlTable, symbol } from '../markup.ts';
 import { distinctRounds, rowName } from '../summary.ts';
-import { cell } from './view.ts';
+import { cell, inkOf } from './view.ts';
 
 const numeric = (head: Content): HtmlColumn => ({ head, numeric: true });
 
@@ -32,18 +36,7 @@ ${htmlTable(
   [
     { head: 'policy' },
     numeric('round'),
-    ...[
-      'n',
-      'EM',
-      'EM − base',
-      'McNemar',
-      'Cover-EM',
-      'Cover-EM − base',
-      'McNemar',
-      'searches',
-      'no answer',
-      'lost',
-    ].map(numeric),
+    ...['n', 'EM', 'EM − base', 'McNemar', 'Cover-EM', 'Cover-EM − base', 'searches', 'no answer', 'lost'].map(numeric),
   ],
   scores,
   'Exact match (EM) and cover match of the solver after each round.',
@@ -70,7 +63,6 @@ const scoreRow = (name: string, round: string, exam: DownstreamAudit): Content[]
   exam.againstBase === null ? DASH : mcnemarCell(exam.againstBase.mcnemarEm),
   cell(exam.all?.coverEm),
   cell(exam.againstBase?.coverEm, signed),
-  exam.againstBase === null ? DASH : mcnemarCell(exam.againstBase.mcnemarCoverEm),
   exam.searches.toFixed(2),
   count(exam.unanswered),
   count(exam.failed),
@@ -82,28 +74,65 @@ const mcnemarCell = ({ onlyA, onlyB, p }: Comparison['mcnemarEm']): Content =>
 
 function contrastTable({ contrasts }: AuditReport): Html | null {
   if (contrasts.length === 0) return null;
-  const rows = contrasts.map(({ a, b, round, proposer, scheduled, downstream }) => [
-    `${b} − ${a}`,
-    round,
-    cell(proposer?.F, signed),
-    cell(proposer?.TP, signed),
-    cell(scheduled?.F, signed),
-    cell(scheduled?.TP, signed),
-    cell(downstream?.em, signed),
-    downstream ? mcnemarCell(downstream.mcnemarEm) : DASH,
-    cell(downstream?.coverEm, signed),
+  const tables = contrasts.map(({ a, b, round, proposer, scheduled, downstream }) => [
+    htmlTable(
+      [{ head: '' }, numeric('proposer steps'), numeric('all steps')],
+      (['F', 'TP', 'TS', 'A', 'L', 'excess'] as const).map((measure) => [
+        MEASURE_NAMES[measure],
+        cell(proposer?.[measure], signed),
+        cell(scheduled?.[measure], signed),
+      ]),
+      `${b} − ${a}, round ${round}: audit.`,
+    ),
+    downstream === null
+      ? null
+      : htmlTable(
+          [{ head: '' }, numeric('difference'), numeric('McNemar')],
+          [
+            ['EM', cell(downstream.em, signed), mcnemarCell(downstream.mcnemarEm)],
+            ['Cover-EM', cell(downstream.coverEm, signed), mcnemarCell(downstream.mcnemarCoverEm)],
+          ],
+          `${b} − ${a}, round ${round}: exam.`,
+        ),
   ]);
-  const heads = [
-    html`${symbol('F')}, proposer`,
-    html`${symbol('T_P')}, proposer`,
-    html`${symbol('F')}, all`,
-    html`${symbol('T_P')}, all`,
-    'EM',
-    'McNemar',
-    'Cover-EM',
-  ];
   return html`<h3>System against system</h3>
-${htmlTable([{ head: 'difference' }, numeric('round'), ...heads.map(numeric)], rows, 'Last common round. Audit: sources resampled for both systems together; one seed, so the spread between runs is not in these intervals.')}`;
+<p>Sources are resampled for both systems together, exam questions in pairs. This is one seed: the spread between runs is not in these intervals.</p>
+<div class="row two">${tables}</div>`;
+}
+
+const MEASURE_NAMES: Readonly<Record<Measure, Content>> = {
+  F: symbol('F'),
+  TP: symbol('T_P'),
+  TS: symbol('T_S'),
+  A: symbol('A'),
+  L: symbol('L'),
+  excess: html`${symbol('A')} − ${symbol('T_S')}`,
+};
+
+function bankChart(
+  report: AuditReport,
+  title: Content,
+  plain: string,
+  figure: (bank: BankAudit) => Interval | null,
+): Html {
+  const rounds = Array.from({ length: report.setup.rounds }, (_, r) => r + 1);
+  return lineChart({
+    title,
+    describe: `${plain} in the bank of each round, by system`,
+    xName: 'round',
+    x: [0.85, rounds.length + 0.15],
+    xTicks: rounds.map((at) => ({ at, label: String(at) })),
+    series: report.setup.systems.map((system) => ({
+      name: system,
+      ink: inkOf(report, system),
+      points: report.rounds.flatMap((round) => {
+        const found = round.system !== system || round.bank === null ? null : figure(round.bank);
+        if (found === null) return [];
+        const { point: y, low, high } = found;
+        return [{ x: round.round, y, low, high, note: `${system}, round ${round.round}: ${share(y)}` }];
+      }),
+    })),
+  });
 }
 
 export function bankSection(report: AuditReport): Html {
@@ -135,7 +164,13 @@ export function bankSection(report: AuditReport): Html {
       name: `${name} ${round}`,
       values: hopCounts.map((h) => bank.byHops[h]?.admitted ?? 0),
     })),
-  })}</div>
+  })}${bankChart(report, html`Correct labels in the bank, ${symbol('T_P')}`, 'correct labels', ({ TP }) => TP)}${bankChart(
+    report,
+    'Distinct questions, share of the bank',
+    'distinct questions',
+    ({ distinct, admitted }) =>
+      admitted === 0 ? null : { point: distinct / admitted, low: distinct / admitted, high: distinct / admitted },
+  )}</div>
 ${htmlTable(
   [
     { head: 'system' },

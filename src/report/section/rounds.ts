@@ -1,5 +1,5 @@
 /** The audit by round: the systems side by side, and the tables. */
-import { CELLS } from '../../method/agreement.ts';
+import type { Cell } from '../../method/agreement.ts';
 import type { Interval } from '../../method/statistics.ts';
 import type { Measure, ScopeAudit } from '../../recipe/audit/scope.ts';
 import type { AuditReport, RoundAudit } from '../../recipe/audit.ts';
@@ -106,38 +106,71 @@ const MEASURE_COLUMNS: readonly (readonly [Measure, Content])[] = [
 
 const numeric = (head: Content): HtmlColumn => ({ head, numeric: true });
 
-const rowOf = (names: readonly Content[], { intervals, shares, coverage, questions }: ScopeAudit): Content[] => [
+const MASSES = ['C', 'F', 'L', 'D', 'N', 'X1', 'X2'] as const satisfies readonly Cell[];
+
+const rowOf = (names: readonly Content[], { intervals, coverage, questions }: ScopeAudit): Content[] => [
   ...names,
   ...MEASURE_COLUMNS.map(([measure]) => cell(intervals?.[measure])),
-  ...(['C', 'D', 'N', 'X1', 'X2'] as const).map((mass) => share(shares?.[mass])),
   share(coverage),
   count(questions),
+];
+
+const massRow = (names: readonly Content[], { shares, evaluated, judged }: ScopeAudit): Content[] => [
+  ...names,
+  ...MASSES.map((mass) => share(shares?.[mass])),
+  count(judged),
+  count(evaluated),
 ];
 
 const columns = (names: readonly string[]): HtmlColumn[] => [
   ...names.map((head) => ({ head })),
   ...MEASURE_COLUMNS.map(([, head]) => numeric(head)),
-  ...CELLS.filter((mass) => mass !== 'F' && mass !== 'L').map((mass) => numeric(symbol(mass))),
   numeric(html`${symbol('J')}/${symbol('E')}`),
   numeric('questions'),
 ];
 
+const massColumns = (names: readonly string[]): HtmlColumn[] => [
+  ...names.map((head) => ({ head })),
+  ...MASSES.map((mass) => numeric(symbol(mass))),
+  numeric(symbol('J')),
+  numeric(symbol('E')),
+];
+
+type Row = readonly [names: readonly Content[], scope: ScopeAudit];
+
 export function roundTables(report: AuditReport): Html {
   const rounds = distinctRounds(report);
-  const scheduled = rounds.map((round) => rowOf([rowName(round), round.round], round.scopes.scheduled));
-  const parts = rounds.flatMap((round) => [
-    ...(['proposer', 'solver'] as const).map((phase) =>
-      rowOf([rowName(round), round.round, phase], round.scopes[phase]),
-    ),
-  ]);
-  const auxiliary = report.rounds.flatMap((round) =>
-    round.auxiliary === null ? [] : [rowOf([round.system, round.round, 'auxiliary'], round.auxiliary)],
+  const scheduled = rounds.map((round): Row => [[rowName(round), round.round], round.scopes.scheduled]);
+  const parts = rounds.flatMap((round) =>
+    (['proposer', 'solver'] as const).map((phase): Row => [[rowName(round), round.round, phase], round.scopes[phase]]),
+  );
+  const auxiliary = report.rounds.flatMap((round): Row[] =>
+    round.auxiliary === null ? [] : [[[round.system, round.round, 'auxiliary'], round.auxiliary]],
   );
   const hops = rounds.flatMap((round) =>
-    Object.entries(round.byHops).map(([h, scope]) => rowOf([rowName(round), round.round, h], scope)),
+    Object.entries(round.byHops).map(([h, scope]): Row => [[rowName(round), round.round, h], scope]),
   );
+  const bySteps = [...parts, ...auxiliary];
   return html`<h3>Tables of the audit</h3>
-${htmlTable(columns(['system', 'round']), scheduled, 'All scheduled steps: round means with 95 % intervals.')}
-${htmlTable(columns(['system', 'round', 'steps']), [...parts, ...auxiliary], 'Proposer, solver and auxiliary steps apart. Auxiliaries influence nothing but the proposer’s reward.')}
-${htmlTable(columns(['system', 'round', 'hops']), hops, 'Scheduled steps by the hop count of the question.')}`;
+${htmlTable(
+  columns(['system', 'round']),
+  scheduled.map((row) => rowOf(...row)),
+  'All scheduled steps: round means with 95 % intervals.',
+)}
+${htmlTable(
+  columns(['system', 'round', 'steps']),
+  bySteps.map((row) => rowOf(...row)),
+  'Proposer, solver and auxiliary steps apart. Auxiliaries influence nothing but the proposer’s reward.',
+)}
+${htmlTable(
+  massColumns(['system', 'round', 'steps']),
+  [...scheduled.map(([names, scope]): Row => [[...names, 'all'], scope]), ...bySteps].map((row) => massRow(...row)),
+  html`The seven masses: ${symbol('C')} correct agreement, ${symbol('F')} false agreement, ${symbol('L')} lost credit, ${symbol('D')} ordinary miss, ${symbol('N')} both wrong; ${symbol('X1')} and ${symbol('X2')} inconsistent. ${symbol('J')} of ${symbol('E')} pairs judged.`,
+)}
+<details><summary>Scheduled steps by hop count</summary>
+${htmlTable(
+  columns(['system', 'round', 'hops']),
+  hops.map((row) => rowOf(...row)),
+  'Scheduled steps by the hop count of the question.',
+)}</details>`;
 }

@@ -14,31 +14,66 @@ const pointsOf = (steps: readonly AuditedStep[], value: Value): Point[] =>
     return y == null ? [] : [{ x: i + 1, y }];
   });
 
+type NamedLine = readonly [name: string, ink: Ink, value: Value];
+
 /** Lines of one system in one chart, over the steps of the given phases. */
 function systemChart(
   report: AuditReport,
   system: string,
   title: Content,
-  lines: readonly (readonly [name: string, ink: Ink, value: Value])[],
-  { phases = SCHEDULED, fromZero = false } = {},
+  lines: readonly NamedLine[],
+  { phases = SCHEDULED, fromZero = false, means = false } = {},
 ): Html {
   const steps = stepsOf(report, system, phases);
+  const axis = stepAxis(steps);
   return lineChart({
     title,
     describe: `${system}: ${lines.map(([name]) => name).join(', ')} over ${steps.length} steps`,
-    ...stepAxis(steps),
+    ...axis,
     fromZero,
-    series: lines.map(([name, ink, value]) => ({ name, ink, points: pointsOf(steps, value) })),
+    wide: means,
+    series: lines.flatMap(([name, ink, value]) => {
+      const points = pointsOf(steps, value);
+      if (!means) return [{ name, ink, points }];
+      return [{ name: '', ink, points, faint: true }, ...meansOf(axis.stretches, points, name, ink)];
+    }),
   });
+}
+
+/** A level line over each stretch of steps of one kind; the last one carries the name. */
+function meansOf(
+  stretches: ReturnType<typeof stepAxis>['stretches'],
+  points: readonly Point[],
+  name: string,
+  ink: Ink,
+): Series[] {
+  const levels = stretches.flatMap(({ from, to }) => {
+    const own = points.filter(({ x }) => x > from && x < to);
+    if (own.length === 0) return [];
+    const y = own.reduce((sum, point) => sum + point.y, 0) / own.length;
+    return [
+      [
+        { x: from, y },
+        { x: to, y },
+      ],
+    ];
+  });
+  return levels.map((level, i) => ({ name: i === levels.length - 1 ? name : '', ink, points: level }));
 }
 
 export function auditCurves(report: AuditReport): Html {
   const charts = report.setup.systems.map((system) => [
-    systemChart(report, system, html`${system}: agreement against truth`, [
-      ['A', 'violet', ({ metrics }) => metrics.shares?.A],
-      ['T_P', 'teal', ({ metrics }) => metrics.shares?.TP],
-      ['T_S', 'ochre', ({ metrics }) => metrics.shares?.TS],
-    ]),
+    systemChart(
+      report,
+      system,
+      html`${system}: agreement against truth`,
+      [
+        ['A', 'violet', ({ metrics }) => metrics.shares?.A],
+        ['T_P', 'teal', ({ metrics }) => metrics.shares?.TP],
+        ['T_S', 'ochre', ({ metrics }) => metrics.shares?.TS],
+      ],
+      { means: true },
+    ),
     systemChart(
       report,
       system,
@@ -47,12 +82,12 @@ export function auditCurves(report: AuditReport): Html {
         ['F', 'rose', ({ metrics }) => metrics.shares?.F],
         ['L', 'slate', ({ metrics }) => metrics.shares?.L],
       ],
-      { fromZero: true },
+      { fromZero: true, means: true },
     ),
   ]);
   return html`<h2>The audit step by step</h2>
 <p>Co-cheating shows where ${symbol('A')} rises and ${symbol('T_P')} does not, and where ${symbol('F')} leaves ${symbol('L')} behind:
-with no inconsistent pairs, ${symbol('A')} − ${symbol('T_S')} = ${symbol('F')} − ${symbol('L')}.</p>
+with no inconsistent pairs, ${symbol('A')} − ${symbol('T_S')} = ${symbol('F')} − ${symbol('L')}. Level lines are the means of the proposer and of the solver steps of a round.</p>
 ${legend([
   ['violet', html`${symbol('A')} agreement`],
   ['teal', html`${symbol('T_P')} correct labels`],
@@ -60,7 +95,7 @@ ${legend([
   ['rose', html`${symbol('F')} false agreement`],
   ['slate', html`${symbol('L')} lost credit`],
   ['area', 'proposer steps'],
-])}<div class="row">${charts}</div>`;
+])}<div class="row two">${charts}</div>`;
 }
 
 const PARTS: Readonly<Record<string, Ink>> = {
@@ -134,10 +169,11 @@ ${parts}
 ${both('Searches a trajectory', ({ record }) => record.rollout.searches, true)}
 ${both('Entropy a token, nats', ({ record }) => record.rollout.entropy, true)}
 ${both('Tokens a trajectory', ({ record }) => record.rollout.tokens, true)}
-${both('Well-formed share', ({ record: { counts } }) => (counts.trajectories === 0 ? null : counts.formed / counts.trajectories))}
+${both('Well-formed share', ({ record: { counts } }) => (counts.trajectories === 0 ? null : counts.formed / counts.trajectories), true)}
 ${both('Groups that taught nothing', ({ record: { counts } }) => (counts.groups === 0 ? null : counts.idleGroups / counts.groups), true)}
-${both('Gradient norm', ({ record }) => record.update.gradNorm, true)}
-${both('Sampler − trainer log p, nats', ({ record }) => record.update.klSamplerTrainer)}
 ${phaseChart(report, 'solver', 'Hops a question, solver', meanHops)}
+</div><h3>Optimiser</h3><div class="row">
+${both('Gradient norm', ({ record }) => record.update.gradNorm, true)}
+${both('Sampler − trainer log p, nats', ({ record }) => record.update.klSamplerTrainer, true)}
 </div>`;
 }

@@ -46,6 +46,8 @@ export function stepAxis(steps: readonly AuditedStep[]) {
       .map((at) => ({ at, label: String(at) })),
     rules: rounds,
     shades,
+    /** Steps of one round and phase. */
+    stretches: runs,
   };
 }
 

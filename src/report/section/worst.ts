@@ -20,7 +20,7 @@ export async function worstSection({ falseAgreements }: AuditReport, sourceText:
   return html`<h2>Worst false agreements</h2>
 <p>Questions whose label is wrong and whose graders gave that same wrong answer, most agreeing responses first
 (${count(falseAgreements.length)} in all).</p>
-${cases.length === 0 ? html`<p class="none">There is none.</p>` : cases}
+${cases.length === 0 ? html`<p class="none">There is none.</p>` : html`<div class="row two cases">${cases}</div>`}
 ${rest > 0 ? html`<p class="soft">${count(rest)} more: crossfold show RUN --rollouts --outcome false-agreement</p>` : null}`;
 }
 
