@@ -27,7 +27,7 @@ export const count = (n: number): string => Math.round(n).toLocaleString('en-US'
 /** 950, 12.3 k, 4.56 M */
 export function large(n: number): string {
   if (n < 1000) return count(n);
-  const [scale, unit] = n < 999_950 ? [1e3, 'k'] : n < 999_950_000 ? [1e6, 'M'] : [1e9, 'G'];
+  const [scale, unit] = n < 999_500 ? [1e3, 'k'] : n < 999_500_000 ? [1e6, 'M'] : [1e9, 'G'];
   return `${(n / scale).toPrecision(3)} ${unit}`;
 }
 
