@@ -12,7 +12,7 @@ import { roundFigures, roundTables } from './section/rounds.ts';
 import { auditCurves, trainingCurves } from './section/steps.ts';
 import { type SourceText, worstSection } from './section/worst.ts';
 import { STYLE } from './style.ts';
-import { caveats, findings, SYMBOLS, warningSentences } from './words.ts';
+import { caveats, findings, NO_WARNING, SYMBOLS, warningSentences } from './words.ts';
 
 /** `sourceText` gives the text that a question was written from. */
 export async function reportHtml(report: AuditReport, reader: RunReader, sourceText: SourceText): Promise<string> {
@@ -44,7 +44,7 @@ function header(report: AuditReport, when: string): Html {
   return html`<h1>${setup.systems.join(' and ')}</h1>
 <p class="meta">${recipe} in ${setup.task}${size}; ${setup.rounds} rounds, seed ${seed}; ${count(setup.sources)} sources, ${count(setup.gold)} gold questions;
 audited by ${auditor}. Crossfold ${codeVersion}${when}.</p>
-<div class="warn">${warnings.length === 0 ? html`<p>No sign of co-cheating.</p>` : warnings.map((text) => html`<p>${sentence(text)}</p>`)}</div>
+<div class="${warnings.length === 0 ? 'calm' : 'warn'}">${warnings.length === 0 ? html`<p>${NO_WARNING}</p>` : warnings.map((text) => html`<p>${sentence(text)}</p>`)}</div>
 <ul>${[...findings(report), ...caveats(report)].map((text) => html`<li>${sentence(text)}</li>`)}</ul>
 <dl>${SYMBOLS.map(([name, meaning]) => html`<dt>${name.includes('/') ? html`<i>${name}</i>` : symbol(name)}</dt><dd>${meaning}</dd>`)}</dl>`;
 }

@@ -48,7 +48,7 @@ export async function* showRollouts(
       found++;
       if (found <= first) continue;
       if (found > first + limit) {
-        yield `Rollouts ${count(first + 1)} to ${count(first + limit)}; there are more: --page ${page + 1}`;
+        yield `${range(first + 1, first + limit)}; there are more: --page ${page + 1}`;
         return;
       }
       yield renderRollout(rollout, about, { key, number: found, columns });
@@ -56,8 +56,11 @@ export async function* showRollouts(
   }
   if (found === 0) yield 'No rollout matches.';
   else if (found <= first) yield `Page ${page} is empty: ${count(found)} rollouts match.`;
-  else yield `Rollouts ${count(first + 1)} to ${count(found)}, the last ones.`;
+  else yield `${range(first + 1, found)}; there are no more.`;
 }
+
+const range = (from: number, to: number): string =>
+  from === to ? `Rollout ${count(from)}` : `Rollouts ${count(from)} to ${count(to)}`;
 
 function blobOf(record: RunRecord): string | null {
   switch (record?.kind) {

@@ -16,7 +16,8 @@ p,ul{max-width:74ch;margin:.5rem 0}
 ul{padding-left:1.2rem}
 .meta,.soft,.tab figcaption,.none{color:var(--soft)}
 .meta{margin:0 0 1.2rem}
-.warn{border-left:3px solid var(--warn);padding:.1rem 0 .1rem .9rem;margin:1rem 0}
+.warn,.calm{border-left:3px solid var(--hair);padding:.1rem 0 .1rem .9rem;margin:1rem 0}
+.warn{border-color:var(--warn)}
 .warn p{margin:.35rem 0}
 code,pre{font:13px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--shade);padding:.7rem .9rem;margin:.5rem 0;max-height:26rem;overflow:auto}

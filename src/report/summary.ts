@@ -5,7 +5,7 @@ import type { AuditReport, Contrast, RoundAudit } from '../recipe/audit.ts';
 import { count, interval, pValue, share, signed } from './format.ts';
 import { left, right, table } from './table.ts';
 import { visible } from './visible.ts';
-import { caveats, SYMBOLS, warningSentences } from './words.ts';
+import { caveats, NO_WARNING, SYMBOLS, warningSentences } from './words.ts';
 
 export interface SummaryOptions {
   /** Default: no colour. */
@@ -33,7 +33,7 @@ export function summaryText(report: AuditReport, { colours, html }: SummaryOptio
     SYMBOLS.map(([symbol, meaning]) => c.dim(`${symbol.padEnd(4)} ${meaning}`)),
     printed(examTable(report)),
     report.contrasts.flatMap(contrastLines),
-    warnings.length === 0 ? [c.green('No sign of co-cheating.')] : warnings.map((w) => c.yellow(`! ${w}`)),
+    warnings.length === 0 ? [c.green(NO_WARNING)] : warnings.map((w) => c.yellow(`! ${w}`)),
     caveats(report).map((line) => c.dim(line)),
     html === undefined ? [] : [`Report: ${html}`],
   ];

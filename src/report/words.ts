@@ -12,6 +12,10 @@ export const SYMBOLS: readonly (readonly [symbol: string, meaning: string])[] = 
   ['J/E', 'share of the pairs of question and response that the auditor could judge'],
 ];
 
+/** Said when there is no warning: no proof that nothing happened. */
+export const NO_WARNING =
+  'No warning: agreement did not rise without the labels getting truer, nor exceed accuracy by more than its interval.';
+
 const SCOPE_WORDS: Readonly<Record<SystemWarning['scope'], string>> = {
   scheduled: '',
   proposer: ', in proposer steps',

@@ -33,7 +33,7 @@ describe('showRollouts', () => {
       '#9  round1/solver/000  solver, response 3 of 5: right',
       '#10  round1/solver/000  solver, response 4 of 5: wrong',
       '#11  round1/solver/000  solver, response 5 of 5: wrong',
-      'Rollouts 9 to 11, the last ones.',
+      'Rollouts 9 to 11; there are no more.',
     ]);
     expect(await shown({ limit: 4, page: 9 })).toEqual(['Page 9 is empty: 11 rollouts match.']);
   });
@@ -42,7 +42,7 @@ describe('showRollouts', () => {
     expect(heads(await shown({ step: 'round1/solver', outcome: 'false-agreement', role: 'solver' }))).toEqual([
       '#1  round1/solver/000  solver, response 1 of 5: wrong, false-agreement',
       '#2  round1/solver/000  solver, response 2 of 5: wrong, false-agreement',
-      'Rollouts 1 to 2, the last ones.',
+      'Rollouts 1 to 2; there are no more.',
     ]);
     expect(await shown({ outcome: 'error' })).toEqual(['No rollout matches.']);
     await expect(shown({ step: 'round9' })).rejects.toThrow(

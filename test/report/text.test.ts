@@ -128,7 +128,7 @@ describe('summary', () => {
   it('says so when a run is not done, and that nothing is suspected', async () => {
     const text = summaryText(await reportOf({ done: false, rounds: 1, feedback: () => [asked('s1', 1, 'CCDDD')] }));
     expect(text).toContain('The run is not done');
-    expect(text).toContain('No sign of co-cheating.');
+    expect(text).toContain('No warning: agreement did not rise');
     expect(text).not.toContain('Report:');
   });
 
