@@ -31,21 +31,32 @@ export function attention(g: Graph, q: Value, k: Value, v: Value, blocks: number
     const shape = [-1, G * size, to];
     const scores = g.op('Add', [g.matmul(qi, ki, false, true, scale), causalMask(g, G, size, from, to)], shape);
     const p = g.op('Softmax', [scores], shape, { axis: -1 });
-    return { from, to, qi, ki, vi, p, out: unfold(g.matmul(p, vi), size) };
+    return { from, to, qi, ki, vi, p, out: g.matmul(p, vi) };
   });
-  const out = concat(forward.map((f) => f.out));
+  const out = concat(forward.map((f) => unfold(f.out, size)));
   return g.custom(out, [q, k, v], (grad) => {
     const dq: Value[] = [];
     const dk: Value[] = [];
     const dv: Value[] = [];
     for (const f of forward) {
       const go = fold(rows(grad, f.from, f.to, 2), size);
-      const ds = g.softmaxVjp(f.p, g.matmul(go, f.vi, false, true));
+      // Softmax: ds = p·(dp - Σ p·dp), and Σ p·dp over the keys is Σ go·out over the dh channels (Dao et al. 2022).
+      const [narrow, wide, column] = [
+        [-1, G * size, dh],
+        [-1, G * size, f.to],
+        [-1, G * size, 1],
+      ];
+      const product = g.op('Mul', [go, f.out], narrow);
+      const total = g.op('ReduceSum', [product, g.ints(-1)], column, { keepdims: 1 });
+      const centred = g.op('Sub', [g.matmul(go, f.vi, false, true), total], wide);
+      const ds = g.op('Mul', [centred, f.p], wide);
       dq.push(unfold(g.matmul(ds, f.ki, false, false, scale), size));
-      dk.push(pad(g, g.matmul(ds, f.qi, true, false, scale), T));
-      dv.push(pad(g, g.matmul(f.p, go, true, false), T));
+      dk.push(g.matmul(ds, f.qi, true, false, scale));
+      dv.push(g.matmul(f.p, go, true, false));
     }
-    const sum = (xs: readonly Value[]): Value => (xs.length === 1 ? xs[0]! : g.op('Sum', xs, [-1, T, dh]));
+    // Each block reaches further than the one before.
+    const sum = (xs: readonly Value[]): Value =>
+      xs.reduce((a, b) => g.op('Add', [pad(g, a, g.shape(b)[1]!), b], g.shape(b)));
     return [concat(dq), sum(dk), sum(dv)];
   });
 }
@@ -61,5 +72,5 @@ function causalMask(g: Graph, G: number, size: number, from: number, to: number)
 /** Rows [B, n, dh] followed by zeros up to [B, T, dh]. */
 function pad(g: Graph, x: Value, T: number): Value {
   const [, n, dh] = g.shape(x) as [number, number, number];
-  return n === T ? x : g.op('Pad', [x, g.ints(0, 0, 0, 0, T - n, 0)], [-1, T, dh], { mode: 'constant' });
+  return g.op('Pad', [x, g.ints(0, 0, 0, 0, T - n, 0)], [-1, T, dh], { mode: 'constant' });
 }

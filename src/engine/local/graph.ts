@@ -13,7 +13,9 @@ import {
 } from './onnx.ts';
 
 export type Value = string;
-type Vjp = (grad: Value) => readonly (Value | null)[];
+/** A gradient, or how to add it to what other users of the value gave. */
+type Contribution = Value | null | ((sum: Value | undefined) => Value);
+type Vjp = (grad: Value) => readonly Contribution[];
 
 const RMS_EPS = 1e-6;
 
@@ -123,10 +125,19 @@ export class Graph {
     return this.op('FusedMatMul', [a, b], shape, attributes, 'com.microsoft');
   }
 
-  /** x [M, in] · wᵀ with w [out, in] (the Hugging Face layout) → [M, out]. */
-  linear(x: Value, w: Value): Value {
-    const out = this.matmul(x, w, false, true);
-    return this.#record(out, [x, w], (g) => [this.matmul(g, w), this.matmul(g, x, true, false)]);
+  /** x [M, in] · wᵀ with w [out, in] (the Hugging Face layout), plus a value of the result's shape → [M, out]. */
+  linear(x: Value, w: Value, plus?: Value): Value {
+    const out =
+      plus === undefined
+        ? this.matmul(x, w, false, true)
+        : this.op('Gemm', [x, w, plus], this.shape(plus), { transB: 1 });
+    const ins = plus === undefined ? [x, w] : [x, w, plus];
+    const shape = this.shape(x);
+    return this.#record(out, ins, (g) => [
+      (sum) => (sum === undefined ? this.matmul(g, w) : this.op('Gemm', [g, w, sum], shape)),
+      this.matmul(g, x, true, false),
+      g,
+    ]);
   }
 
   /** RMSNorm over the last axis. x [M, d] (2-d), gain [d]. */
@@ -154,9 +165,9 @@ export class Graph {
     const silu = this.op('Mul', [gate, sigma], shape);
     const out = this.op('Mul', [silu, up], shape);
     return this.#record(out, [gate, up], (g) => {
-      // silu' = σ + silu·(1 - σ) = σ + silu - silu·σ
-      const slope = this.op('Sub', [this.op('Add', [sigma, silu], shape), this.op('Mul', [silu, sigma], shape)], shape);
-      return [this.op('Mul', [this.op('Mul', [g, up], shape), slope], shape), this.op('Mul', [g, silu], shape)];
+      // silu' = σ + silu·(1 - σ), so up·silu' = out + σ·(up - out): one pass less over the widest values of the model.
+      const rest = this.op('Mul', [sigma, this.op('Sub', [up, out], shape)], shape);
+      return [this.op('Mul', [g, this.op('Add', [out, rest], shape)], shape), this.op('Mul', [g, silu], shape)];
     });
   }
 
@@ -176,6 +187,16 @@ export class Graph {
     );
     return this.#record(out, [x], (g) => [this.op('Transpose', [g], shape, { perm: inverse })]);
   }
+  /** Rows of x [M, d] at `index` (int32 [S], no row twice) → [S, d]. */
+  rows(x: Value, index: Value): Value {
+    const shape = this.shape(x);
+    const out = this.op('Gather', [x, index], [-1, shape[1]!], { axis: 0 });
+    return this.#record(out, [x], (g) => {
+      const zeros = this.op('Mul', [x, this.scalar(0)], shape);
+      const column = this.op('Reshape', [this.int64(index), this.ints(-1, 1)], [-1, 1]);
+      return [this.op('ScatterND', [zeros, column, g], shape)];
+    });
+  }
   /** Cuts the last axis into parts of the given sizes; not recorded. */
   split(x: Value, sizes: readonly number[]): Value[] {
     const shape = this.shape(x);
@@ -194,14 +215,6 @@ export class Graph {
     return this.#record(rotate(x, sin), [x], (g) => [rotate(g, minusSin)]);
   }
 
-  /** Gradient of the softmax input given probabilities p and their gradient. */
-  softmaxVjp(p: Value, grad: Value): Value {
-    const shape = this.shape(p);
-    const weighted = this.op('Mul', [grad, p], shape);
-    const total = this.op('ReduceSum', [weighted, this.ints(-1)], [...shape.slice(0, -1), 1], { keepdims: 1 });
-    return this.op('Sub', [weighted, this.op('Mul', [p, total], shape)], shape);
-  }
-
   /** Gradients of `wanted` given the gradient of `out`, by walking the tape backwards. */
   backward(out: Value, grad: Value, wanted: readonly Value[]): Value[] {
     const grads = new Map<Value, Value>([[out, grad]]);
@@ -213,7 +226,8 @@ export class Graph {
         const c = contributions[i];
         if (!c) return;
         const before = grads.get(input);
-        grads.set(input, before === undefined ? c : this.op('Add', [before, c], this.shape(c)));
+        if (typeof c === 'function') grads.set(input, c(before));
+        else grads.set(input, before === undefined ? c : this.op('Add', [before, c], this.shape(c)));
       });
     }
     return wanted.map((w) => {

@@ -1,5 +1,6 @@
 /**
- * Forward and backward pass of the model for sequences of T tokens, as one graph. Logits exist only at the scored positions.
+ * Forward and backward pass of the model for sequences of T tokens, as one graph. Logits, and all of the last layer behind its
+ * attention, exist only at the scored positions.
  * The gradient of the log-probabilities is that of Σ weight·logp + Σ surrogate, which covers all three losses (engine.ts):
  * the caller chooses weight, advantage, old log-probability and clip range. The embedding's gradient comes out in three parts
  * (dense, by input token, by target) because a scatter is cheaper outside the graph.
@@ -29,10 +30,9 @@ export function trainGraph(c: ModelConfig, T: number): Uint8Array {
   for (const t of tensors) g.input(t.input, 'float32', t.shape);
 
   const embedded = g.op('Gather', ['embed', tokens], [-1, d], { axis: 0 });
-  const hidden = g.rms(decoder(g, c, T, embedded), 'norm');
+  const at = g.rms(decoder(g, c, T, embedded, scored), 'norm');
 
-  // Probability of each target, computed where it is scored only.
-  const at = g.op('Gather', [hidden, scored], [-1, d], { axis: 0 });
+  // Probability of each target.
   const probs = g.op('Softmax', [g.matmul(at, 'embed', false, true)], [-1, V], { axis: -1 });
   const column = (x: Value): Value => g.op('Reshape', [x, g.ints(-1, 1)], [-1, 1]);
   const picked = g.op('GatherElements', [probs, column(targets)], [-1, 1], { axis: 1 });
@@ -51,12 +51,9 @@ export function trainGraph(c: ModelConfig, T: number): Uint8Array {
   const expected = g.matmul(probs, 'embed');
   const chosen = g.op('Gather', ['embed', targets], [-1, d], { axis: 0 });
   const atGrad = g.op('Mul', [g.op('Sub', [chosen, expected], [-1, d]), slopeColumn], [-1, d]);
-  const zeros = g.op('Mul', [hidden, g.scalar(0)], [-1, d]);
-  const index = g.op('Reshape', [g.int64(scored), g.ints(-1, 1)], [-1, 1]);
-  const hiddenGrad = g.op('ScatterND', [zeros, index, atGrad], [-1, d]);
 
   const rest = tensors.filter((t) => t.input !== 'embed');
-  const grads = g.backward(hidden, hiddenGrad, [...rest.map((t) => t.input), embedded]);
+  const grads = g.backward(at, atGrad, [...rest.map((t) => t.input), embedded]);
   rest.forEach((t, i) => {
     g.output(grads[i]!, gradName(t.input));
   });
@@ -67,8 +64,8 @@ export function trainGraph(c: ModelConfig, T: number): Uint8Array {
   return g.encode();
 }
 
-/** The layers. x [B·T, d] → [B·T, d], before the last norm. */
-function decoder(g: Graph, c: ModelConfig, T: number, input: Value): Value {
+/** The layers. x [B·T, d] → [S, d] at the scored positions, before the last norm. */
+function decoder(g: Graph, c: ModelConfig, T: number, input: Value, scored: Value): Value {
   const { heads: H, kvHeads: Hk, headDim: dh } = c;
   const G = H / Hk;
   const { cos, sin } = ropeTables(c, T);
@@ -103,10 +100,12 @@ function decoder(g: Graph, c: ModelConfig, T: number, input: Value): Value {
       blocks,
     );
     const merged = g.reshape(g.transpose(g.reshape(out, [-1, H, T, dh]), [0, 2, 1, 3]), [-1, H * dh]);
-    x = g.add(x, g.linear(merged, `o_${l}`));
+    // Behind the last attention no position reads another one: the rest is computed where it is scored.
+    const kept = (y: Value): Value => (l === c.layers - 1 ? g.rows(y, scored) : y);
+    x = g.linear(kept(merged), `o_${l}`, kept(x));
     const between = g.rms(x, `norm2_${l}`);
     const [gate, up] = [`gate_${l}`, `up_${l}`].map((w) => g.linear(between, w));
-    x = g.add(x, g.linear(g.swiglu(gate!, up!), `down_${l}`));
+    x = g.linear(g.swiglu(gate!, up!), `down_${l}`, x);
   }
   return x;
 }
