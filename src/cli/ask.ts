@@ -12,6 +12,7 @@ import { BLANK } from '../text/cloze/statement.ts';
 import type { Task } from '../train/context.ts';
 import type { Rollout } from '../types.ts';
 import { UserError } from '../util/error.ts';
+import { helpExamples } from './examples.ts';
 import { memoryBlobs } from './memory-blobs.ts';
 import { openedRun } from './opened.ts';
 import { openProgress } from './progress.ts';
@@ -46,11 +47,10 @@ export function askCommand(terminal: Terminal): Command {
     .option('--json', 'print the answer as JSON')
     .addHelpText(
       'after',
-      [
-        '\nExamples:',
-        '  crossfold ask "manager of mine of Fair Strand ?" --run runs/compare-quick-seed1 --system dr-zero',
-        '  crossfold ask "FastAPI is based on ____ and Pydantic." --run runs/evolve-crossfit-quick-fastapi-seed1',
-      ].join('\n'),
+      helpExamples([
+        ['crossfold ask "hometown of Ingrid Pryce ?" --run runs/compare-quick-seed1', 'the miniature world'],
+        ['crossfold ask "It was founded in ____ ." --run runs/evolve-crossfit-quick-handbook-seed1', 'documents'],
+      ]),
     )
     .action(async (question: string, flags: Flags) => {
       const progress = openProgress(terminal, 0, flags.json === true);

@@ -1,5 +1,6 @@
 /** `crossfold audit RUN`: computes the audit again, prints it and writes report.html. */
 import { Command } from 'commander';
+import { helpExamples } from './examples.ts';
 import { openedRun } from './opened.ts';
 import { openProgress } from './progress.ts';
 import { publish } from './publish.ts';
@@ -12,7 +13,10 @@ export function auditCommand(terminal: Terminal): Command {
     .option('--json', 'print the whole audit as JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  crossfold audit runs/compare-quick-seed1\n  crossfold audit runs/compare-quick-seed1 --json > audit.json\n',
+      helpExamples([
+        ['crossfold audit runs/compare-quick-seed1', 'the tables, and report.html anew'],
+        ['crossfold audit runs/compare-quick-seed1 --json > audit.json', 'for programs'],
+      ]),
     )
     .action(async (run: string, { json = false }: { json?: boolean }) => {
       const progress = openProgress(terminal, 0, json);

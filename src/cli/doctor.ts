@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { messageOf, UserError } from '../util/error.ts';
 import { type Check, checks, type Finding } from './checks.ts';
+import { helpExamples } from './examples.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Diagnosis extends Finding {
@@ -13,7 +14,13 @@ export function doctorCommand(terminal: Terminal): Command {
     .description('Check this machine: Node, ONNX Runtime, memory, disk, policies, and a small training step')
     .option('--run <dir>', 'folder that runs will be written to', 'runs')
     .option('--json', 'print the findings as JSON')
-    .addHelpText('after', '\nExamples:\n  crossfold doctor\n  crossfold doctor --run /mnt/big/runs --json\n')
+    .addHelpText(
+      'after',
+      helpExamples([
+        ['crossfold doctor', 'this machine and this folder'],
+        ['crossfold doctor --run /mnt/big/runs', 'another disk'],
+      ]),
+    )
     .action(async ({ run, json }: { run: string; json?: boolean }) => {
       const found = await diagnose(checks(run), json ? () => {} : (d) => terminal.out(lineOf(d, terminal)));
       if (json)

@@ -13,6 +13,7 @@ import { openTask } from '../recipe/task.ts';
 import { openReader } from '../store/read.ts';
 import { openRun } from '../store/run.ts';
 import type { Task } from '../train/context.ts';
+import { type Example, helpExamples } from './examples.ts';
 import { openProgress, type ProgressView } from './progress.ts';
 import { publish } from './publish.ts';
 import { addSettings, settingsOf } from './settings.ts';
@@ -44,8 +45,6 @@ export const evolveCommand = (terminal: Terminal): Command =>
     ['crossfold evolve --print-config > run.yaml', 'a file to start from'],
   ]);
 
-type Example = readonly [command: string, about: string];
-
 function loopCommand(terminal: Terminal, name: CommandName, about: string, examples: readonly Example[]): Command {
   const command = new Command(name).description(about);
   addSettings(command, name);
@@ -62,9 +61,6 @@ function loopCommand(terminal: Terminal, name: CommandName, about: string, examp
       await runLoop(name, resolved, flags, terminal);
     });
 }
-
-export const helpExamples = (examples: readonly Example[]): string =>
-  ['\nExamples:', ...examples.map(([line, about]) => `  ${line.padEnd(46)}  ${about}`)].join('\n');
 
 async function runLoop(name: CommandName, { config, dir }: Resolved, flags: Flags, terminal: Terminal): Promise<void> {
   const folder = flags.run ?? dir;

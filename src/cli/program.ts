@@ -74,7 +74,7 @@ export function told(error: unknown, help: string, terminal: Terminal): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     const [what, ...hints] = error.message.replace(/^error: /, '').split('\n');
-    say(`${[what, ...hints].join(' ')}; see "${help}"`);
+    say(`${[what, ...hints].join(' ').replace(/\.$/, '')}; see "${help}"`);
     return 2;
   }
   if (error instanceof UserError) {

@@ -48,7 +48,10 @@ function nextSteps(folder: string, report: AuditReport, task: Task): string {
   const run = quoted(folder);
   const question = task.gold[0]?.text ?? 'your question';
   const rows = [
-    ['Try next', `crossfold show ${run} --rollouts${report.falseAgreements.length > 0 ? ' --false-agreement' : ''}`],
+    [
+      'Try next',
+      `crossfold show ${run} --rollouts${report.falseAgreements.length > 0 ? ' --outcome false-agreement' : ''}`,
+    ],
     ['', `crossfold ask ${quoted(question)} --run ${run}`],
     ['', `crossfold audit ${run} --json`],
   ];

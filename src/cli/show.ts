@@ -1,29 +1,67 @@
-/** `crossfold show RUN`: the tables of a run. */
-import { Command } from 'commander';
+/** `crossfold show RUN`: the tables of a run, or its rollouts page by page. */
+import { Command, Option } from 'commander';
 import { auditRun } from '../recipe/audit.ts';
+import { OUTCOMES } from '../report/outcome.ts';
+import { type RolloutFilters, showRollouts } from '../report/rollouts.ts';
 import { summaryJson, summaryText } from '../report/summary.ts';
+import { UserError } from '../util/error.ts';
+import { helpExamples } from './examples.ts';
 import { openedRun } from './opened.ts';
 import { openProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
+interface Flags extends RolloutFilters {
+  readonly json?: boolean;
+  readonly rollouts?: boolean;
+}
+
+const GROUP = 'Rollouts (each of these flags asks for them):';
+const ROLES = ['proposer', 'solver'] as const satisfies readonly NonNullable<RolloutFilters['role']>[];
+
 export function showCommand(terminal: Terminal): Command {
-  return new Command('show')
-    .description('Print the tables of a run; writes nothing, works while the run goes on')
+  const filters = [
+    new Option('--step <key>', 'of a step, or of all below a path: dr-zero/round2'),
+    new Option('--outcome <name>', 'with this outcome').choices(OUTCOMES),
+    new Option('--role <name>', 'of this role').choices(ROLES),
+    new Option('--limit <n>', 'how many on a page (default: 10)').argParser((typed) => positive('--limit', typed)),
+    new Option('--page <n>', 'which page (default: 1)').argParser((typed) => positive('--page', typed)),
+  ];
+  const command = new Command('show')
+    .description('Print the tables of a run, or page through its rollouts; works while the run goes on')
     .argument('<run>', 'folder of a run of evolve or compare')
-    .option('--json', 'print the audit as JSON')
-    .addHelpText('after', '\nExamples:\n  crossfold show runs/compare-quick-seed1')
-    .action(async (run: string, { json = false }: { json?: boolean }) => {
-      const progress = openProgress(terminal, 0, json);
-      try {
-        progress.note('auditing');
-        const { reader, task } = await openedRun(run);
-        const report = await auditRun(reader, task.auditor);
-        progress.close();
-        terminal.out(
-          json ? JSON.stringify(summaryJson(report), null, 2) : summaryText(report, { colours: terminal.colours.out }),
-        );
-      } finally {
-        progress.close();
-      }
-    });
+    .addOption(new Option('--json', 'print the audit as JSON').conflicts('rollouts'))
+    .addOption(new Option('--rollouts', 'page through what was said, searched and rewarded').helpGroup(GROUP));
+  for (const filter of filters) command.addOption(filter.implies({ rollouts: true }).helpGroup(GROUP));
+  return command
+    .addHelpText(
+      'after',
+      helpExamples([
+        ['crossfold show runs/compare-quick-seed1', 'the tables'],
+        ['crossfold show runs/compare-quick-seed1 --outcome false-agreement', 'what was agreed on and is false'],
+        ['crossfold show runs/compare-quick-seed1 --step base/evaluate --page 2', 'the exam of the base policy'],
+      ]),
+    )
+    .action((run: string, flags: Flags) => show(run, flags, terminal));
+}
+
+async function show(run: string, { json = false, rollouts = false, ...filters }: Flags, terminal: Terminal) {
+  const progress = openProgress(terminal, 0, json);
+  try {
+    progress.note('auditing');
+    const { reader, task } = await openedRun(run);
+    const report = await auditRun(reader, task.auditor);
+    progress.close();
+    if (json) return terminal.out(JSON.stringify(summaryJson(report), null, 2));
+    if (!rollouts) return terminal.out(summaryText(report, { colours: terminal.colours.out }));
+    for await (const text of showRollouts(reader, report, { ...filters, columns: terminal.width() }))
+      terminal.out(text);
+  } finally {
+    progress.close();
+  }
+}
+
+function positive(flag: string, typed: string): number {
+  const n = Number(typed);
+  if (Number.isInteger(n) && n > 0) return n;
+  throw new UserError(`${flag} is "${typed}"; expected a whole number, at least 1`);
 }

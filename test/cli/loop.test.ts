@@ -95,6 +95,16 @@ describe('evolve on the command line', () => {
     expect(err()).toContain('holds another run (seed: 1 there, 2 now');
   });
 
+  it('shows the tables, and the rollouts when a filter asks for them', async () => {
+    const tables = recorded();
+    expect(await runProgram(['show', run], tables.terminal)).toBe(0);
+    expect(tables.out()).toMatch(/^evolve of crossfit in world 1, seed 1/);
+    const rollouts = recorded();
+    expect(await runProgram(['show', run, '--step', 'base/evaluate', '--limit', '2'], rollouts.terminal)).toBe(0);
+    expect(rollouts.out()).toMatch(/^#1 {2}base\/evaluate {2}solver: /);
+    expect(rollouts.out().trimEnd()).toMatch(/\nRollouts 1 to 2; there are more: --page 2$/);
+  });
+
   it('answers a question with the passages it read', async () => {
     const { terminal, out } = recorded();
     expect(await runProgram(['ask', 'hometown of Ingrid Pryce ?', '--run', run], terminal)).toBe(0);

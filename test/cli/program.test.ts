@@ -44,6 +44,12 @@ describe('command line', () => {
     [['audit'], `missing required argument 'run'; see "crossfold audit --help"`],
     [['evolve', '--rounds', 'x'], '--rounds is "x"; expected a whole number, at least 1'],
     [['audit', 'nowhere'], 'nowhere: no run here (run.json is missing)'],
+    [
+      ['show', 'x', '--outcome', 'bad'],
+      `option '--outcome <name>' argument 'bad' is invalid. Allowed choices are right, wrong, false-agreement, malformed, error; see "crossfold show --help"`,
+    ],
+    [['show', 'x', '--limit', '0'], '--limit is "0"; expected a whole number, at least 1'],
+    [['show', 'x', '--json', '--rollouts'], `option '--json' cannot be used with option '--rollouts'`],
     [['show', 'nowhere'], 'nowhere: no run here (run.json is missing)'],
     [['ask', 'q', '--run', 'nowhere'], 'nowhere: no run here (run.json is missing)'],
     [['evolve', '--docs', 'no/such/folder'], 'no/such/folder'],
