@@ -113,6 +113,8 @@ export interface Engine {
   readonly tokenizer: Tokenizer;
   /** The base policy's state (weights of the checkpoint directory, no optimizer state). */
   readonly base: StateRef;
+  /** Trained parameters of the policy; null when the engine does not say. */
+  readonly parameters: number | null;
   /** Longest sequence (prompt + completion) in tokens. */
   readonly contextLength: number;
   policy(id: string): Promise<Policy>;

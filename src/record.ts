@@ -13,7 +13,7 @@
  *   SYSTEM/round2/write, solver/…, evaluate, auxiliary0/…, auxiliary1/…
  *   done                                DoneRecord
  *
- * Rollouts of a step are one blob: JSONL of RolloutRecord.
+ * Rollouts of a step are one blob: gzipped JSONL of RolloutRecord.
  */
 import type { StateRef, Usage } from './engine.ts';
 import type { Feedback, Hops, Rollout } from './types.ts';

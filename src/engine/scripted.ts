@@ -83,6 +83,7 @@ export function scriptedEngine({ script, tags, contextLength = 100_000 }: Script
     fingerprint: 'scripted',
     tokenizer,
     base: { policy: 'base', optimizer: null },
+    parameters: null,
     contextLength,
     policy: async (id) => policyOf(id),
     train: async (state) => scriptedTraining(state, policyOf, (tokens) => (usage.trained += tokens)),

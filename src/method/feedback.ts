@@ -7,7 +7,7 @@
  *
  * Departure. [ours] Auxiliaries start from the base policy: anything else would carry labels of both folds.
  */
-import type { Descent, Fold } from '../types.ts';
+import type { Fold } from '../types.ts';
 import { UserError } from '../util/error.ts';
 import { foldOf, otherFold } from './fold.ts';
 
@@ -86,23 +86,6 @@ export function auxiliaryUpdates(plan: FeedbackPlan, full: number): readonly [nu
 /** True when no grader may descend from a label of the source it grades: whole sources are split and the other part asked. */
 export const promisesExclusion = (plan: FeedbackPlan): boolean =>
   plan.split === 'source' && plan.asked === 'other' && plan.fitted === 'own';
-
-/**
- * Ids of all sources whose labels trained `policy` or an ancestor of it. Throws when a link is missing: an unknown descent
- * cannot promise anything.
- */
-export function ancestry(policy: string, descentOf: (policy: string) => Descent | undefined): ReadonlySet<string> {
-  const sources = new Set<string>();
-  const seen = new Set<string>();
-  for (let at: string | null = policy; at !== null && !seen.has(at); ) {
-    seen.add(at);
-    const descent = descentOf(at);
-    if (!descent) throw new UserError(`policy ${at} has no recorded descent, so what trained ${policy} is unknown`);
-    for (const source of descent.sources) sources.add(source);
-    at = descent.parent;
-  }
-  return sources;
-}
 
 /** Sources of `questions` in the grader's ancestry, each once. Throws UserError with the names where the plan promises none. */
 export function checkAncestry(

@@ -48,7 +48,7 @@ export const evolveSchema = z.strictObject({
   auxiliarySteps: count.describe('Updates of each auxiliary per round (plans with auxiliaries)'),
   responses: z.int().min(2).describe('Responses per question'),
   temperature: z.number().positive().max(2).describe('Sampling temperature'),
-  topP: share.describe('Sampling keeps the likeliest tokens up to this mass'),
+  topP: share.positive().describe('Sampling keeps the likeliest tokens up to this mass'),
   estimator: z.enum(keys(ESTIMATORS)).describe('Advantage groups of the proposer'),
   difficulty: z.enum(keys(DIFFICULTIES)).describe('Shape of the difficulty reward'),
   formatWeight: z.number().min(0).max(10).describe('Weight of the format reward; 0 is off'),

@@ -107,7 +107,7 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
         sources: task.sources.length,
         passages: task.passages,
         gold: task.gold.length,
-        parameters: null,
+        parameters: engine.parameters,
       }));
     },
 

@@ -82,7 +82,8 @@ export const PRESETS = {
     about: 'the schedule of the CrossFit paper',
     loop: {
       ...base,
-      sources: 400,
+      // Every entity of the default world.
+      sources: 240,
       proposerSteps: 18,
       prompts: 64,
       admitted: 1600,

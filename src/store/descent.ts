@@ -5,15 +5,6 @@ import { UserError } from '../util/error.ts';
 export interface Lineage {
   /** Ids of all sources whose labels trained `policy` or a policy it comes from. UserError: unknown policy. */
   ancestry(policy: string): ReadonlySet<string>;
-  /**
-   * Throws a UserError that names the grader and the offending sources, if its ancestry holds one of `sources`.
-   * `names` is for the message: the feedback plan that promises exclusion and the grader's role.
-   */
-  assertExcluded(
-    policy: string,
-    sources: readonly string[],
-    names: { readonly plan: string; readonly grader: string },
-  ): void;
 }
 
 /**
@@ -52,16 +43,6 @@ export function lineage(records: readonly Descent[]): Lineage {
 
   return {
     ancestry,
-    assertExcluded(policy, sources, { plan, grader }) {
-      const trained = ancestry(policy);
-      const offending = [...new Set(sources)].filter((source) => trained.has(source));
-      if (offending.length === 0) return;
-      const shown = offending.slice(0, 10).join(', ') + (offending.length > 10 ? ', …' : '');
-      throw new UserError(
-        `plan "${plan}" promises a grader that never saw the source's labels, but ${grader} (policy ${policy}) was trained ` +
-          `on ${offending.length} of the ${new Set(sources).size} sources it is asked about: ${shown}`,
-      );
-    },
   };
 }
 

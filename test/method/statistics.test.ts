@@ -9,7 +9,7 @@ import {
   stepMean,
   weightedMean,
   wilson,
-} from '../../src/report/statistics.ts';
+} from '../../src/method/statistics.ts';
 import { rng } from '../../src/util/rng.ts';
 
 const coins = (n: number, p: number, key: string) => {

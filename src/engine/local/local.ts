@@ -72,6 +72,7 @@ export async function openLocalEngine(options: LocalOptions): Promise<Engine> {
     fingerprint: `local/${first!.runtime}/workers=${count}`,
     tokenizer,
     base: { policy: base.id, optimizer: null },
+    parameters: shared.layout.size,
     contextLength: config.contextLength,
     policy,
     async train(state) {
