@@ -3,9 +3,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSources } from '../retriever/corpus/read.ts';
 import { newReport } from '../retriever/corpus/report.ts';
-import type { TextSet } from '../train/pretrain/reader-corpus.ts';
+import { paragraphsOf } from '../text/cloze/clean.ts';
+import { clozesOf } from '../text/cloze/spans.ts';
+import { oneTitleIn, type TextSet } from '../train/pretrain/reader-corpus.ts';
 import type { Source } from '../types.ts';
 import { UserError } from '../util/error.ts';
+import { hash64 } from '../util/rng.ts';
 
 export interface ReaderText {
   readonly sets: readonly TextSet[];
@@ -42,23 +45,36 @@ export async function readerText(
     throw new UserError('pretrain reader: needs text to learn from; give --docs DIR (documents) or --corpora DIR');
   }
   if (text.kind === 'docs') {
-    const documents = await load(text.path);
-    const set = { name: 'docs', documents, heldOutOneIn: 25, weight: 1, vocabularyTimes: 1 };
-    return { sets: [set], barred: [], extraProbes: [] };
+    return { sets: [docsSet(text.path, await load(text.path))], barred: [], extraProbes: [] };
   }
   const sets: TextSet[] = [];
-  for (const { file, ...row } of CORPORA) {
+  const barred: TextSet[] = [];
+  for (const { file, heldOutOneIn, ...row } of CORPORA) {
     const path = join(text.path, file);
     if (!existsSync(path))
       throw new UserError(`${path}: missing; --corpora expects ${CORPORA.map((c) => c.file).join(', ')}`);
-    sets.push({ ...row, documents: await load(path) });
+    const set = { ...row, documents: await load(path), isHeldOut: (title: string) => oneTitleIn(title, heldOutOneIn) };
+    (heldOutOneIn === 1 ? barred : sets).push(set);
   }
-  const barred = sets.filter((s) => s.heldOutOneIn === 1);
-  return {
-    sets: sets.filter((s) => s.heldOutOneIn > 1),
-    barred: barred.flatMap((s) => s.documents),
-    extraProbes: barred,
-  };
+  return { sets, barred: barred.flatMap((s) => s.documents), extraProbes: barred };
+}
+
+const DOCS_HELD_OUT_ONE_IN = 25;
+
+/** However few the documents are, one is held out: the first titles by hash, among those that something can be asked about. */
+export function docsSet(path: string, documents: readonly Source[]): TextSet {
+  const usable = documents.filter(({ text }) => paragraphsOf(text).some((p) => clozesOf(p).length > 0));
+  const titles = [...new Set(usable.map(({ title }) => title.toLowerCase()))];
+  if (titles.length < 2) {
+    throw new UserError(
+      `${path}: ${usable.length} of ${documents.length} documents have a sentence with a name, number, date or identifier to ask about; at least 2 with different titles are needed, one to learn from and one to measure on`,
+    );
+  }
+  const rank = (title: string): number => hash64(title)[0];
+  const count = Math.max(1, Math.floor(titles.length / DOCS_HELD_OUT_ONE_IN));
+  const heldOut = new Set(titles.sort((a, b) => rank(a) - rank(b)).slice(0, count));
+  const isHeldOut = (title: string): boolean => heldOut.has(title.toLowerCase());
+  return { name: 'docs', documents, isHeldOut, weight: 1, vocabularyTimes: 1 };
 }
 
 async function load(path: string): Promise<Source[]> {

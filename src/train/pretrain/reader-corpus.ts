@@ -1,6 +1,6 @@
 /**
- * Text that the `reader` policy is pre-trained on, cut into passages and kept apart from what it is measured on: one title
- * in so many is held out, and a training passage that shares eight words in a row with held-out or barred text is dropped.
+ * Text that the `reader` policy is pre-trained on, cut into passages and kept apart from what it is measured on: some titles
+ * are held out, and a training passage that shares eight words in a row with held-out or barred text is dropped.
  */
 import type { Tokenizer } from '../../engine.ts';
 import { type TokenizerFiles, trainBpe } from '../../text/bpe.ts';
@@ -15,8 +15,8 @@ import { hash64 } from '../../util/rng.ts';
 export interface TextSet {
   readonly name: string;
   readonly documents: readonly Source[];
-  /** One title in this many is held out (chosen by hash); 2 is half. */
-  readonly heldOutOneIn: number;
+  /** Is the document of this title kept to measure on? */
+  readonly isHeldOut: (title: string) => boolean;
   /** Relative share of the examples. */
   readonly weight: number;
   /** How often the text counts when the vocabulary is made. */
@@ -43,10 +43,11 @@ const GRAM = 8;
 const VOCABULARY = 2048;
 const MIN_COUNT = 3;
 
-export const isHeldOut = (title: string, oneIn: number): boolean => hash64(title.toLowerCase())[0] % oneIn === 0;
+/** One title in `oneIn`, chosen by hash; 1 is all of them. */
+export const oneTitleIn = (title: string, oneIn: number): boolean => hash64(title.toLowerCase())[0] % oneIn === 0;
 
 const documentsOf = (set: TextSet, split: Split): readonly Source[] =>
-  set.documents.filter((document) => isHeldOut(document.title, set.heldOutOneIn) === (split === 'heldOut'));
+  set.documents.filter((document) => set.isHeldOut(document.title) === (split === 'heldOut'));
 
 /** The vocabulary of the training split, 2,048 tokens with the control tokens of dialect `cloze`. */
 export function readerTokenizer(sets: readonly TextSet[]): TokenizerFiles {
@@ -84,10 +85,12 @@ function partOf(set: TextSet, split: Split, tokenizer: Tokenizer, isNew: (passag
     .flatMap((document) => clozePassages(document, tokenizer))
     .filter(isNew);
   const askable = passages.flatMap(({ text }, i) => (clozesOf(text).length > 0 ? [i] : []));
-  if (askable.length === 0)
+  if (askable.length === 0) {
+    const use = { train: 'to learn from', heldOut: 'to measure on' }[split];
     throw new UserError(
-      `text set "${set.name}": no sentence with a name, number, date or identifier; expected English prose`,
+      `text set "${set.name}": no sentence with a name, number, date or identifier ${use}, after what it shares with held-out text is left out; expected English prose in more than one document`,
     );
+  }
   return { name: set.name, weight: set.weight, passages, askable };
 }
 
