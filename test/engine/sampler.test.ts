@@ -108,6 +108,10 @@ describe('sampler', () => {
       [0, 1, 2, 3, 4],
     );
     expect(nucleus.map((o) => o.tokens)).toEqual(greedy.map((o) => o.tokens));
+    // Whatever they were drawn with, log-probabilities are those of temperature 1 without top-p.
+    nucleus.forEach((o, i) => {
+      expect(worst(o.logprobs, greedy[i]!.logprobs)).toBeLessThan(1e-5);
+    });
   });
 
   it('follows the distribution: observed share of the most likely token is its probability', async () => {
