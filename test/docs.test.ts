@@ -1,4 +1,4 @@
-/** docs/method.md and docs/glossary.md name files, functions, tests and flags: all of them exist. */
+/** What the documents name exists: files, functions, tests and flags of docs/method.md, names of docs/glossary.md, links. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -67,7 +67,8 @@ describe('docs/glossary.md', () => {
 });
 
 describe('links between documents', () => {
-  const pages = ['docs/method.md', 'docs/glossary.md'];
+  const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.md'));
+  const pages = ['README.md', ...docs.map((file) => join('docs', file))];
   it.each(pages)('of %s lead somewhere', (page) => {
     const targets = [...read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
     for (const target of targets.filter((t) => !t.startsWith('http')))
