@@ -27,7 +27,7 @@ export function pretrainCommand(): Command {
     .addOption(new Option('--docs <path>', 'reader: folder or file of documents to learn from').conflicts('corpora'))
     .option('--corpora <dir>', 'reader: folder of passage corpora (the shipped policy learnt from these)')
     .option('--seed <n>', 'seed')
-    .option('--tokens <n>', 'training tokens in all')
+    .option('--tokens <n>', 'training tokens in all, in one learning-rate cycle')
     .option('--chunk <n>', 'tokens between two checkpoints')
     .option('--workers <n>', 'engine threads', '1')
     .addHelpText(
@@ -48,7 +48,7 @@ export function pretrainCommand(): Command {
           text: flags.corpora ? { kind: 'corpora', path: flags.corpora } : text,
           plan: {
             ...number('seed', flags.seed),
-            ...number('totalTokens', flags.tokens),
+            ...(flags.tokens === undefined ? {} : { cycles: [{ tokens: positive('tokens', flags.tokens), peak: 1 }] }),
             ...number('chunkTokens', flags.chunk),
           },
           workers: positive('workers', flags.workers),

@@ -4,11 +4,12 @@
  */
 import type { Datum, Engine, StateRef } from '../../engine.ts';
 import type { Scope } from '../../store.ts';
-import { batchesOf, chunkRng, type Example, rateAt, takeTokens } from './schedule.ts';
+import { batchesOf, type Cycle, chunkRng, type Example, placesOf, rateAt, takeTokens } from './schedule.ts';
 
 export interface PretrainPlan {
   readonly seed: number;
-  readonly totalTokens: number;
+  /** Learning-rate cycles, one after the other. */
+  readonly cycles: readonly Cycle[];
   readonly chunkTokens: number;
   readonly batchTokens: number;
   readonly learningRate: number;
@@ -27,7 +28,7 @@ export interface ChunkRecord {
 }
 
 export interface PretrainTask {
-  /** Endless examples for a point of training (0..1). */
+  /** Endless examples for a point of training: 0..1 in the first cycle, 1..2 in the second. */
   examples(key: string, progress: number): Iterable<Example>;
   probe(policy: string): Promise<Readonly<Record<string, number>>>;
 }
@@ -40,19 +41,22 @@ export async function pretrain(
   report: (record: ChunkRecord, chunk: number, chunks: number) => void,
 ): Promise<StateRef> {
   const client = await engine.train(engine.base);
-  const chunks = Math.ceil(plan.totalTokens / plan.chunkTokens);
+  const places = placesOf(plan.cycles, plan.chunkTokens);
+  const chunks = places.length;
   let state = engine.base;
   let loaded = state;
-  let [tokens, steps] = [0, 0];
-  for (let chunk = 0; chunk < chunks; chunk++) {
+  let [tokens, steps, cycleStart] = [0, 0, 0];
+  for (const [chunk, place] of places.entries()) {
+    if (place.chunk === 0) cycleStart = steps;
     const record = await scope.once<ChunkRecord>(`chunk/${String(chunk).padStart(4, '0')}`, async () => {
       if (loaded !== state) await client.load(state);
-      const progress = chunk / chunks;
+      const progress = place.cycle + place.chunk / place.chunks;
       const examples = takeTokens(task.examples(`${plan.seed}/${chunk}`, progress), plan.chunkTokens);
       const batches = batchesOf(examples, plan.batchTokens, chunkRng(plan.seed, chunk));
       let loss = 0;
       for (const [i, batch] of batches.entries()) {
-        const rate = rateAt(steps + i, (chunk + i / batches.length) / chunks);
+        const within = (place.chunk + i / batches.length) / place.chunks;
+        const rate = plan.cycles[place.cycle]!.peak * rateAt(steps - cycleStart + i, within);
         loss += (await client.forwardBackward(batch.map(datumOf(batch)), 'cross_entropy')).loss;
         await client.optimStep({
           learningRate: plan.learningRate * rate,
