@@ -1,5 +1,6 @@
 /** Preset, then file, then flags: the settings of a run with nothing left open. */
 import { basename, join, resolve } from 'node:path';
+import { ESTIMATORS, type Estimator } from '../method/advantage.ts';
 import { UserError } from '../util/error.ts';
 import { contentId } from '../util/id.ts';
 import { firstComplaint } from './complaint.ts';
@@ -45,12 +46,13 @@ export function resolveConfig(request: Request): Resolved {
   const kind = docs ? 'docs' : (file?.task?.kind ?? 'world');
   const plain = defaults(command, preset, kind);
   const { preset: _, task, ...settings } = file ?? {};
-  const layers: Record<string, unknown>[] = [plain, settings];
+  const layers: Record<string, unknown>[] = [settings];
   const tasks: Record<string, unknown>[] = [plain.task, task?.kind === kind ? task : {}];
   for (const { field, value } of overrides) {
     if (field.task !== null && field.task !== kind) throw otherTask(field, kind);
     (field.path[0] === 'task' ? tasks : layers).push({ [field.path.at(-1)!]: value });
   }
+  layers.unshift(plain, responsesOf(Object.assign({}, ...layers).estimator));
   const wanted = { ...Object.assign({}, ...layers), task: withFullPath(Object.assign({}, ...tasks)) };
   const result = evolveSchema.safeParse(wanted);
   if (!result.success) throw new UserError(firstComplaint(result.error, wanted).message);
@@ -73,6 +75,12 @@ function defaults(command: CommandName, preset: PresetName, kind: keyof typeof T
     seed: DEFAULT_SEED,
     task: { kind, ...task(PRESETS[preset]) },
   };
+}
+
+/** What the published arm of an estimator asks, unless the user says otherwise: GRPO is 4 trajectories × 4 responses. */
+function responsesOf(estimator: unknown): Record<string, unknown> {
+  const row = ESTIMATORS[estimator as Estimator];
+  return row === undefined ? {} : { responses: row.responses };
 }
 
 function otherTask(field: Field, kind: string): UserError {

@@ -27,6 +27,13 @@ describe('settings', () => {
     expect(evolveSchema.parse(config)).toEqual(config);
   });
 
+  it('of an estimator bring the responses that it was published with', async () => {
+    const { config } = await resolved('compare', '--estimator', 'grpo');
+    expect(config.responses).toBe(4);
+    const { config: own } = await resolved('compare', '--estimator', 'grpo', '--responses', '6');
+    expect(own.responses).toBe(6);
+  });
+
   it('of the paper are the published ones', async () => {
     const { config } = await resolved('compare', '--preset', 'paper');
     // method.md section 1: 18 + 25 steps a round, 64 prompts, 1,600 questions, T 0.8, top-p 0.95.
@@ -44,7 +51,7 @@ describe('settings', () => {
       weightDecay: 0.01,
       gradClip: 0.1,
       lossMean: 'sequence',
-      sources: 400,
+      sources: 240,
     });
   });
 
@@ -163,7 +170,7 @@ describe('settings file', () => {
     ['task: world', 'c.yaml:1: task is "world"; expected settings of a task, first of all its kind'],
     ['systems: [dr-zero, crosfit]', 'c.yaml:1: systems is "crosfit"; expected a list of dr-zero, crossfit'],
     ['preset: quik', 'c.yaml:1: preset is "quik"; expected one of quick, standard, paper'],
-    ['topP: 3\nmatcher: x', 'c.yaml:1: topP is 3; expected a number, at least 0, at most 1 (and 1 more)'],
+    ['topP: 3\nmatcher: x', 'c.yaml:1: topP is 3; expected a number, above 0, at most 1 (and 1 more)'],
     ['- 1', 'c.yaml: holds [1]; expected lines of the form "rounds: 3"'],
     ['rounds: 1\nrounds: 2', 'c.yaml:2: not YAML: Map keys must be unique'],
     ['__proto__: 1', 'c.yaml:1: unknown setting "__proto__"; "crossfold evolve --print-config" lists all'],
