@@ -69,7 +69,7 @@ export async function openLocalEngine(options: LocalOptions): Promise<Engine> {
     );
   const base = await freeze(options.weights);
   return {
-    fingerprint: `local/${first!.runtime}/workers=${count}`,
+    fingerprint: `local/onnxruntime-${first!.version}/${first!.runtime}/workers=${count}`,
     tokenizer,
     base: { policy: base.id, optimizer: null },
     parameters: shared.layout.size,

@@ -49,7 +49,7 @@ export interface Accumulated {
 }
 
 export interface WorkerResults {
-  readonly ready: { readonly runtime: 'native' | 'wasm' };
+  readonly ready: { readonly runtime: 'native' | 'wasm'; readonly version: string };
   readonly accumulate: Accumulated;
   readonly step: { readonly gradNorm: number };
   readonly open: null;

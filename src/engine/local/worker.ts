@@ -19,7 +19,7 @@ const batches = new Map<number, SampleBatch>();
 async function handle(request: WorkerRequest): Promise<WorkerResults[WorkerRequest['op']]> {
   switch (request.op) {
     case 'ready':
-      return { runtime: runtime.kind };
+      return { runtime: runtime.kind, version: runtime.ort.env.versions.common };
     case 'accumulate': {
       const theta = Float32Array.from(new Float32Array(request.theta));
       trainer.clear();
