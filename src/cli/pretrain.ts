@@ -2,7 +2,6 @@
 
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { policiesRoot } from '../recipe/policies.ts';
 import { type PolicyName, pretrainPolicy } from '../recipe/pretrain.ts';
 import { UserError } from '../util/error.ts';
 import { codeVersion } from './version.ts';
@@ -22,12 +21,12 @@ export function pretrainCommand(): Command {
   return new Command('pretrain')
     .description('Train a base policy from random weights; stops and continues like any run')
     .argument('<policy>', 'mini (generated worlds) or reader (fill-in questions on documents)')
-    .option('--out <dir>', 'where the finished policy goes (default: policies/<policy> of this package)')
+    .option('--out <dir>', 'where the finished policy goes (default: runs/policies/<policy>)')
     .option('--run <dir>', 'run folder with journal and checkpoints (default: runs/pretrain-<policy>)')
     .addOption(new Option('--docs <path>', 'reader: folder or file of documents to learn from').conflicts('corpora'))
     .option('--corpora <dir>', 'reader: folder of passage corpora (the shipped policy learnt from these)')
     .option('--seed <n>', 'seed')
-    .option('--tokens <n>', 'training tokens in all, in one learning-rate cycle')
+    .option('--tokens <n>', 'training tokens in all')
     .option('--chunk <n>', 'tokens between two checkpoints')
     .option('--workers <n>', 'engine threads', '1')
     .addHelpText(
@@ -44,11 +43,11 @@ export function pretrainCommand(): Command {
         {
           policy: known(policy),
           run: flags.run ?? join('runs', `pretrain-${policy}`),
-          out: flags.out ?? join(policiesRoot, policy),
+          out: flags.out ?? join('runs', 'policies', policy),
           text: flags.corpora ? { kind: 'corpora', path: flags.corpora } : text,
           plan: {
             ...number('seed', flags.seed),
-            ...(flags.tokens === undefined ? {} : { cycles: [{ tokens: positive('tokens', flags.tokens), peak: 1 }] }),
+            ...number('totalTokens', flags.tokens),
             ...number('chunkTokens', flags.chunk),
           },
           workers: positive('workers', flags.workers),

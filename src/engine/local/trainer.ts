@@ -7,8 +7,8 @@ import { type Layout, layoutOf, type ModelConfig } from './qwen3.ts';
 import type { Runtime, Session, Tensor } from './runtime.ts';
 import { gradName, trainGraph } from './train-graph.ts';
 
-/** Tokens of one micro-batch; 8 × 256 stays in a core's cache. */
-const MICRO_BATCH_TOKENS = 2048;
+/** Tokens of one micro-batch: small enough for a core's cache, and a batch of 2 k feeds two workers. */
+const MICRO_BATCH_TOKENS = 1024;
 const LENGTH_STEP = 32;
 
 const CLIP: Readonly<Record<Loss, readonly [number, number]>> = {

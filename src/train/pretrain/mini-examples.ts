@@ -4,7 +4,6 @@
  */
 import type { Hops } from '../../types.ts';
 import { type Rng, rng } from '../../util/rng.ts';
-import { HABITS } from '../../world/teacher.ts';
 import { drill, proposerTrace, solverTrace, type Trace } from '../../world/trace.ts';
 import { generateWorld, type World, type WorldOptions } from '../../world/world.ts';
 
@@ -17,22 +16,18 @@ const PER_WORLD = 128;
 const SOLVER_SHARE = 0.6;
 
 interface Stage {
-  /** Point of training at which the stage ends: 1 is the end of the first learning-rate cycle, 2 of the second. */
+  /** Share of training at which the stage ends. */
   readonly until: number;
   readonly drills: number;
-  /** How often the teacher trusts the first page (Habits). */
-  readonly trustFirst: number;
   /** Weights of 1..4 hops. */
   readonly hops: readonly [number, number, number, number];
 }
 
 const STAGES: readonly Stage[] = [
-  { until: 0.28125, drills: 0.8, trustFirst: 0.65, hops: [8, 2, 0, 0] },
-  { until: 0.375, drills: 0.8, trustFirst: 0.65, hops: [4, 3, 0, 0] },
-  { until: 0.484375, drills: 0.3, trustFirst: 0.65, hops: [4, 3, 0, 0] },
-  { until: 1, drills: 0.1, trustFirst: 0.65, hops: [4, 3, 2, 1] },
-  // Checking the title forms late: more drills, and a teacher that does it as often as not.
-  { until: Infinity, drills: 0.25, trustFirst: 0.55, hops: [4, 3, 2, 1] },
+  { until: 0.25, drills: 0.8, hops: [8, 2, 0, 0] },
+  { until: 0.35, drills: 0.6, hops: [4, 3, 0, 0] },
+  { until: 0.45, drills: 0.3, hops: [4, 3, 2, 1] },
+  { until: Infinity, drills: 0.15, hops: [4, 3, 2, 1] },
 ];
 
 /** `count` examples for the point `progress` of training; the same arguments give the same examples. */
@@ -55,6 +50,5 @@ export function* miniExamples(
 function example(world: World, r: Rng, stage: Stage): Trace {
   if (r.uniform() < stage.drills) return drill(world, r);
   const hops = (1 + r.weighted(stage.hops)) as Hops;
-  const habits = { ...HABITS, trustFirst: stage.trustFirst };
-  return r.uniform() < SOLVER_SHARE ? solverTrace(world, r, hops, habits) : proposerTrace(world, r, hops, habits);
+  return r.uniform() < SOLVER_SHARE ? solverTrace(world, r, hops) : proposerTrace(world, r, hops);
 }

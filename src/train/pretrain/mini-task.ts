@@ -28,10 +28,7 @@ export const MINI_MODEL: ModelConfig = {
 
 export const MINI_PLAN: PretrainPlan = {
   seed: 1,
-  cycles: [
-    { tokens: 16_000_000, peak: 1 },
-    { tokens: 6_000_000, peak: 0.5 },
-  ],
+  totalTokens: 14_000_000,
   chunkTokens: 250_000,
   batchTokens: 2048,
   learningRate: 3e-3,

@@ -4,12 +4,11 @@
  */
 import type { Datum, Engine, StateRef } from '../../engine.ts';
 import type { Scope } from '../../store.ts';
-import { batchesOf, type Cycle, chunkRng, type Example, placesOf, rateAt, takeTokens } from './schedule.ts';
+import { batchesOf, chunkRng, type Example, rateAt, takeTokens } from './schedule.ts';
 
 export interface PretrainPlan {
   readonly seed: number;
-  /** Learning-rate cycles, one after the other. */
-  readonly cycles: readonly Cycle[];
+  readonly totalTokens: number;
   readonly chunkTokens: number;
   readonly batchTokens: number;
   readonly learningRate: number;
@@ -28,7 +27,7 @@ export interface ChunkRecord {
 }
 
 export interface PretrainTask {
-  /** Endless examples for a point of training: 0..1 in the first cycle, 1..2 in the second. */
+  /** Endless examples for a point of training (0..1). */
   examples(key: string, progress: number): Iterable<Example>;
   probe(policy: string): Promise<Readonly<Record<string, number>>>;
 }
@@ -41,22 +40,19 @@ export async function pretrain(
   report: (record: ChunkRecord, chunk: number, chunks: number) => void,
 ): Promise<StateRef> {
   const client = await engine.train(engine.base);
-  const places = placesOf(plan.cycles, plan.chunkTokens);
-  const chunks = places.length;
+  const chunks = Math.ceil(plan.totalTokens / plan.chunkTokens);
   let state = engine.base;
   let loaded = state;
-  let [tokens, steps, cycleStart] = [0, 0, 0];
-  for (const [chunk, place] of places.entries()) {
-    if (place.chunk === 0) cycleStart = steps;
+  let [tokens, steps] = [0, 0];
+  for (let chunk = 0; chunk < chunks; chunk++) {
     const record = await scope.once<ChunkRecord>(`chunk/${String(chunk).padStart(4, '0')}`, async () => {
       if (loaded !== state) await client.load(state);
-      const progress = place.cycle + place.chunk / place.chunks;
+      const progress = chunk / chunks;
       const examples = takeTokens(task.examples(`${plan.seed}/${chunk}`, progress), plan.chunkTokens);
       const batches = batchesOf(examples, plan.batchTokens, chunkRng(plan.seed, chunk));
       let loss = 0;
       for (const [i, batch] of batches.entries()) {
-        const within = (place.chunk + i / batches.length) / place.chunks;
-        const rate = plan.cycles[place.cycle]!.peak * rateAt(steps - cycleStart + i, within);
+        const rate = rateAt(steps + i, (chunk + i / batches.length) / chunks);
         loss += (await client.forwardBackward(batch.map(datumOf(batch)), 'cross_entropy')).loss;
         await client.optimStep({
           learningRate: plan.learningRate * rate,

@@ -28,7 +28,7 @@ export const READER_MODEL: Omit<ModelConfig, 'vocabSize'> = {
 
 export const READER_PLAN: PretrainPlan = {
   seed: 1,
-  cycles: [{ tokens: 14_000_000, peak: 1 }],
+  totalTokens: 14_000_000,
   chunkTokens: 200_000,
   batchTokens: 2048,
   learningRate: 3e-3,

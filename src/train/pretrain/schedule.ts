@@ -27,28 +27,7 @@ const WARMUP_STEPS = 60;
 const HOLD = 0.5;
 const FLOOR = 0.02;
 
-/** One rise and fall of the learning rate. */
-export interface Cycle {
-  readonly tokens: number;
-  /** Factor of the plan's rates. */
-  readonly peak: number;
-}
-
-/** Where a chunk lies: its cycle, and its place among the cycle's chunks. */
-export interface Place {
-  readonly cycle: number;
-  readonly chunk: number;
-  readonly chunks: number;
-}
-
-/** Every chunk of a plan, in order. */
-export const placesOf = (cycles: readonly Cycle[], chunkTokens: number): Place[] =>
-  cycles.flatMap(({ tokens }, cycle) => {
-    const chunks = Math.ceil(tokens / chunkTokens);
-    return Array.from({ length: chunks }, (_, chunk) => ({ cycle, chunk, chunks }));
-  });
-
-/** Factor of the peak rate: linear warm-up, constant until half-way through the cycle, then linear decay. */
+/** Factor of the peak rate: linear warm-up, constant until half-way, then linear decay. */
 export function rateAt(step: number, progress: number): number {
   const warm = Math.min(1, (step + 1) / WARMUP_STEPS);
   return warm * (progress < HOLD ? 1 : Math.max(FLOOR, (1 - progress) / (1 - HOLD)));
