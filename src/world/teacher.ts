@@ -31,7 +31,7 @@ export interface Habits {
   readonly pages: number;
 }
 
-export const HABITS: Habits = { trustFirst: 0.55, slip: 0.05, misask: 0.05, stumble: 0.01, pages: 2 };
+export const HABITS: Habits = { trustFirst: 0.5, slip: 0.05, misask: 0.05, stumble: 0.01, pages: 2 };
 
 /** What happened: what the policy is shown, and what it says (`learn` false: an example of a fault, not to be copied). */
 export type Step =
@@ -55,17 +55,21 @@ export function solverSteps(world: World, r: Rng, hops: Hops, habits: Habits = H
 function solveChain(world: World, r: Rng, { path, relations }: Chain, habits: Habits): Step[] {
   const start = world.entities[path[0]!]!.name;
   const words = relations.map((relation) => pickWording(world, r, relation));
-  /** The rest of the chain, outermost first; the last relation is read next, of the entity named after it. */
-  const restate = (from: number, last: Relation): string =>
-    [last, ...relations.slice(from + 1)].map(canonical).reverse().join(' ');
+  /** What is left of the chain after `hop`, outermost first. */
+  const left = (hop: number): string[] =>
+    relations
+      .slice(hop + 1)
+      .map(canonical)
+      .reverse();
   const steps: Step[] = [{ kind: 'shown', pieces: compact.solverPrompt(writeQuestion(start, words)) }];
-  let thinking = restate(0, relations[0]!);
+  let thinking = left(-1).join(' ');
   let at = start;
   relations.forEach((relation, hop) => {
     const pages = noisyRank(world, at, habits.pages).map((i) => world.entities[i]!);
     steps.push(...said(r, { thinking, action: { type: 'search', text: at } }, habits), shown(world, pages));
     const read = readPage(r, pages, at, relation, habits);
-    thinking = `${restate(hop, read.relation)} ${at}`;
+    // The value is read right after its entity and relation, as it stands on the page.
+    thinking = [...left(hop), at, canonical(read.relation)].join(' ');
     at = read.name;
   });
   return [...steps, ...said(r, { thinking, action: { type: 'answer', text: at } }, habits)];
@@ -83,7 +87,7 @@ export function proposerSteps(world: World, r: Rng, hops: Hops, habits: Habits =
     const read = hop === 1 ? copyFact(r, page) : legibleFact(r, page);
     const instead = r.uniform() < habits.misask ? sameKind(r, page, read.relation) : read.relation;
     asked.push(pickWording(world, r, instead));
-    const reading = `${canonical(read.relation)} ${at}`;
+    const reading = `${at} ${canonical(read.relation)}`;
     if (hop === hops) {
       const question = writeQuestion(start, asked);
       const thinking = `${reading} ${read.name}`;

@@ -5,6 +5,7 @@
 import { compact } from '../text/dialect/compact.ts';
 import type { Hops, Piece } from '../types.ts';
 import type { Rng } from '../util/rng.ts';
+import type { Relation } from './names.ts';
 import { pickWording, writeQuestion } from './question.ts';
 import { directRank } from './search.ts';
 import { type Habits, proposerSteps, resultPieces, type Step, solverSteps, stepPieces } from './teacher.ts';
@@ -46,29 +47,32 @@ const LOOKUP = [{ tag: '<answer>' }, { tag: '<search>' }] as const;
 export const drill = (world: World, r: Rng): Trace =>
   r.uniform() < 0.5 ? resultDrill(world, r) : sourceDrill(world, r);
 
-/** `<results> 2 or 3 pages </results>`, then lines `w of A B ? <think> r A B <answer> V1 V2 <end>`. */
+/** `<results> 2 or 3 pages </results>`, then lines `w of A B ? <think> A B r <answer> V1 V2 <end>`. */
 function resultDrill(world: World, r: Rng): Trace {
   const center = world.entities[r.below(world.entities.length)]!.name;
   const pages = r.shuffle(directRank(world, center, 2 + r.below(2))).map((i) => world.entities[i]!);
   const lookups = pages.flatMap((page) => page.facts.filter((f) => f.verifiable).map((fact) => ({ page, fact })));
+  // One page a relation: had another page been asked for it before, the page could be told without reading titles.
+  const asked = new Set<Relation>();
   const lines = r
     .shuffle(lookups)
+    .filter(({ fact }) => !asked.has(fact.relation) && asked.add(fact.relation))
     .slice(0, MOST_LINES)
     .flatMap(({ page, fact }) => {
       const question = writeQuestion(page.name, [pickWording(world, r, fact.relation)]);
-      const before = [question, { tag: '<think>' }, fact.relation.wordings[0], page.name, r.pick(LOOKUP)];
+      const before = [question, { tag: '<think>' }, page.name, fact.relation.wordings[0], r.pick(LOOKUP)];
       return [part(before, 0), part([fact.archive], 1), part([{ tag: '<end>' }], 0)];
     });
   return join([part(resultPieces(world, pages), 0), ...lines]);
 }
 
-/** A proposer prompt, then lines `<think> r A B V1 V2 <end>` or `<think> r A B <search> V1 V2 <end>`. */
+/** A proposer prompt, then lines `<think> A B r V1 V2 <end>` or `<think> A B r <search> V1 V2 <end>`. */
 function sourceDrill(world: World, r: Rng): Trace {
   const at = r.below(world.entities.length);
   const page: Entity = world.entities[at]!;
   const hops = (1 + r.below(4)) as Hops;
   const lines = r.shuffle(page.facts).flatMap((fact) => {
-    const before: Piece[] = [{ tag: '<think>' }, fact.relation.wordings[0], page.name];
+    const before: Piece[] = [{ tag: '<think>' }, page.name, fact.relation.wordings[0]];
     if (r.uniform() < 0.5) before.push({ tag: '<search>' });
     return [part(before, 0), part([fact.copy], 1), part([{ tag: '<end>' }], 0)];
   });

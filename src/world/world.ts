@@ -101,9 +101,9 @@ export function assemble(options: WorldOptions, entities: readonly Entity[]): Wo
   };
 }
 
-/** One line of English: `Mara Voss: birthplace Port Ellow; home Fair Mere; … .` */
+/** One line of English: `Mara Voss: birthplace Port Ellow; Voss: home Fair Mere; Voss: … .` Every fact says whose it is. */
 const pageText = (e: Entity, rendering: 'archive' | 'copy'): string =>
-  `${e.name}: ${e.facts.map((f) => `${f.relation.wordings[0]} ${f[rendering]}`).join('; ')}.`;
+  `${e.name}: ${e.facts.map((f) => `${f.relation.wordings[0]} ${f[rendering]}`).join(`; ${e.name.split(' ')[1]}: `)}.`;
 
 const slug = (name: string): string => name.toLowerCase().replaceAll(' ', '-');
 

@@ -38,9 +38,9 @@ describe('tokenizer files', () => {
     });
     expect(tokenizer.vocabSize).toBe(VOCABULARY.length);
   });
-  it('make a page 21 tokens and drop punctuation, but not ? and ~', () => {
+  it('make a page 26 tokens and drop punctuation, but not ? and ~', () => {
     const { title, text } = generateWorld({ seed: 8 }).passages[0]!;
-    expect(tokenizer.encode([{ tag: '<doc>' }, text])).toHaveLength(21);
+    expect(tokenizer.encode([{ tag: '<doc>' }, text])).toHaveLength(26);
     expect(tokenizer.encode([`# ${title}`])).toHaveLength(2);
     const ids = tokenizer.encode(['mentor of founder of Brask Mills?', ' Port ~.']);
     expect(tokenizer.decode(ids)).toBe('mentor of founder of Brask Mills ? Port ~');

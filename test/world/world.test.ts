@@ -54,8 +54,8 @@ describe('a generated world', () => {
 describe('pages', () => {
   it('show the archive and the source copy of the same facts', () => {
     const world = tinyWorld();
-    expect(world.passages[0]!.text).toBe('Mara Voss: mentor Tobin Hale; birthplace Fair ~.');
-    expect(world.sources[0]!.text).toBe('Mara Voss: mentor Tobin Hale; birthplace Fair Dale.');
+    expect(world.passages[0]!.text).toBe('Mara Voss: mentor Tobin Hale; Voss: birthplace Fair ~.');
+    expect(world.sources[0]!.text).toBe('Mara Voss: mentor Tobin Hale; Voss: birthplace Fair Dale.');
   });
   it('can be written and the world rebuilt', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'world-'));

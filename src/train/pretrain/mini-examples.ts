@@ -4,7 +4,6 @@
  */
 import type { Hops } from '../../types.ts';
 import { type Rng, rng } from '../../util/rng.ts';
-import { HABITS } from '../../world/teacher.ts';
 import { drill, proposerTrace, solverTrace, type Trace } from '../../world/trace.ts';
 import { generateWorld, type World, type WorldOptions } from '../../world/world.ts';
 
@@ -20,20 +19,14 @@ interface Stage {
   /** Share of training at which the stage ends. */
   readonly until: number;
   readonly drills: number;
-  /** How often the teacher trusts the first page (Habits). */
-  readonly trustFirst: number;
-  /** How often the right page is the first (WorldOptions). */
-  readonly firstRank: number;
   /** Weights of 1..4 hops. */
   readonly hops: readonly [number, number, number, number];
 }
 
 const STAGES: readonly Stage[] = [
-  { until: 14 / 72, drills: 0.8, trustFirst: 0.55, firstRank: 0.75, hops: [8, 2, 0, 0] },
-  { until: 20 / 72, drills: 0.6, trustFirst: 0.55, firstRank: 0.75, hops: [4, 3, 0, 0] },
-  { until: 26 / 72, drills: 0.3, trustFirst: 0.55, firstRank: 0.75, hops: [4, 3, 2, 1] },
-  // Where the first page is right three times in four, a policy that reads it unseen is hard to improve on.
-  { until: Infinity, drills: 0.25, trustFirst: 0.4, firstRank: 0.5, hops: [4, 3, 2, 1] },
+  { until: 0.25, drills: 0.8, hops: [8, 2, 0, 0] },
+  { until: 0.35, drills: 0.5, hops: [4, 3, 0, 0] },
+  { until: Infinity, drills: 0.12, hops: [4, 3, 2, 1] },
 ];
 
 /** `count` examples for the point `progress` of training; the same arguments give the same examples. */
@@ -48,11 +41,7 @@ export function* miniExamples(
   let world: World | undefined;
   for (let i = 0; i < count; i++) {
     if (world === undefined || i % PER_WORLD === 0)
-      world = generateWorld({
-        ...options,
-        firstRank: stage.firstRank,
-        seed: FIRST_TRAINING_SEED + seeds.below(1_000_000_000),
-      });
+      world = generateWorld({ ...options, seed: FIRST_TRAINING_SEED + seeds.below(1_000_000_000) });
     yield example(world, rng('mini-examples', key, i), stage);
   }
 }
@@ -60,6 +49,5 @@ export function* miniExamples(
 function example(world: World, r: Rng, stage: Stage): Trace {
   if (r.uniform() < stage.drills) return drill(world, r);
   const hops = (1 + r.weighted(stage.hops)) as Hops;
-  const habits = { ...HABITS, trustFirst: stage.trustFirst };
-  return r.uniform() < SOLVER_SHARE ? solverTrace(world, r, hops, habits) : proposerTrace(world, r, hops, habits);
+  return r.uniform() < SOLVER_SHARE ? solverTrace(world, r, hops) : proposerTrace(world, r, hops);
 }

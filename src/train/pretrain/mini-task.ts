@@ -28,7 +28,7 @@ export const MINI_MODEL: ModelConfig = {
 
 export const MINI_PLAN: PretrainPlan = {
   seed: 1,
-  totalTokens: 18_000_000,
+  totalTokens: 10_000_000,
   chunkTokens: 250_000,
   batchTokens: 2048,
   learningRate: 3e-3,
