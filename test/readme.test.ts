@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { policyFinding } from '../src/cli/checks.ts';
 import { runProgram } from '../src/cli/program.ts';
@@ -153,7 +153,8 @@ const OUTCOMES: Readonly<Record<string, (args: readonly string[], out: string) =
     expect(out).toContain('Answer    ');
   },
   doctor: (_, out) => expect(out).toContain('All is well'),
-  pretrain: async (args) => {
+  pretrain: async (args, out) => {
+    expect(out).toBe(`Policy: ${flagOf(args, '--out')}\n`);
     expect(await policyFinding(flagOf(args, '--out')!)).toMatchObject({ state: 'good' });
     expect(existsSync(join(flagOf(args, '--out')!, 'pretrain-log.jsonl'))).toBe(true);
   },
@@ -162,8 +163,7 @@ const OUTCOMES: Readonly<Record<string, (args: readonly string[], out: string) =
 async function crossfold(line: string, args: readonly string[]): Promise<void> {
   const run = await smaller(args);
   const { terminal, out, err } = recorded();
-  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  const code = await runProgram(run, terminal).finally(() => stderr.mockRestore());
+  const code = await runProgram(run, terminal);
   expect(code, `${line}\n${err()}`).toBe(0);
   const outcome = OUTCOMES[args[0]!];
   if (outcome === undefined) throw new Error(`${line}: no expectation of "crossfold ${args[0]}" in this test`);

@@ -3,21 +3,17 @@
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import { loadTokenizer } from '../engine/tokenizer-file.ts';
-import type { EvolveConfig } from '../recipe/config.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
 import { evolve } from '../recipe/evolve.ts';
 import { openPolicyEngine, policyDir } from '../recipe/policies.ts';
 import type { CommandName } from '../recipe/presets.ts';
 import type { Resolved } from '../recipe/resolve.ts';
 import { openTask } from '../recipe/task.ts';
-import { openReader } from '../store/read.ts';
-import { openRun } from '../store/run.ts';
-import type { Task } from '../train/context.ts';
 import { type Example, helpExamples } from './examples.ts';
-import { openProgress, type ProgressView } from './progress.ts';
+import { inRun } from './in-run.ts';
+import { openProgress } from './progress.ts';
 import { publish } from './publish.ts';
 import { addSettings, settingsOf } from './settings.ts';
-import { openStop } from './stop.ts';
 import type { Terminal } from './terminal.ts';
 import { codeVersion } from './version.ts';
 
@@ -69,45 +65,18 @@ async function runLoop(name: CommandName, { config, dir }: Resolved, flags: Flag
     progress.note(config.task.kind === 'docs' ? `reading ${config.task.path}` : 'making the world');
     // Before the run folder: what cannot be read should leave none.
     const task = await openTask(config, await loadTokenizer(policyDir(config.policy)));
-    await work(name, config, folder, task, progress);
+    const spec = { recipe: name, config, seed: config.seed, codeVersion: codeVersion(), parents: [] };
+    await inRun(folder, spec, 'step', progress, async (run, signal) => {
+      progress.note('starting the engine');
+      const engine = await openPolicyEngine(policyDir(config.policy), run.blobs, config.workers);
+      try {
+        await evolve(config, run, engine, task, progress.report, signal);
+      } finally {
+        await engine.close();
+      }
+    });
     await publish(folder, task, { json: flags.json === true, hints: flags.quiet !== true, progress, terminal });
   } finally {
     progress.close();
   }
-}
-
-async function work(
-  name: CommandName,
-  config: EvolveConfig,
-  folder: string,
-  task: Task,
-  progress: ProgressView,
-): Promise<void> {
-  const { seed } = config;
-  const run = await openRun(folder, { recipe: name, config, seed, codeVersion: codeVersion(), parents: [] });
-  const stop = openStop(progress.warn);
-  try {
-    for (const warning of run.warnings) progress.warn(`Warning: ${warning}`);
-    progress.say(await beginning(folder));
-    progress.note('starting the engine');
-    const engine = await openPolicyEngine(policyDir(config.policy), run.blobs, config.workers);
-    try {
-      await evolve(config, run, engine, task, progress.report, stop.signal);
-    } finally {
-      await engine.close();
-    }
-  } finally {
-    stop.close();
-    await run.close();
-  }
-}
-
-/** Says whether the run begins, goes on, or is there already. */
-async function beginning(folder: string): Promise<string> {
-  const keys = (await openReader(folder)).keys();
-  if (keys.length === 0) return `New run in ${folder}`;
-  const last = keys.at(-1)!;
-  return last === 'done'
-    ? `${folder} is finished; its report is made again`
-    : `Continuing ${folder} after ${last} (${keys.length} steps are kept)`;
 }

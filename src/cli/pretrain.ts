@@ -1,9 +1,16 @@
 /** `crossfold pretrain mini|reader`: makes a base policy. */
-
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
-import { type PolicyName, pretrainPolicy } from '../recipe/pretrain.ts';
-import { UserError } from '../util/error.ts';
+import { Argument, Command, Option } from 'commander';
+import { type PolicyName, SHIPPED } from '../recipe/policies.ts';
+import { preparePretraining, pretrainPolicy, pretrainSpec } from '../recipe/pretrain.ts';
+import type { TextPlace } from '../recipe/reader-text.ts';
+import type { ChunkListener } from '../train/pretrain/pretrain.ts';
+import { countOption } from './count-option.ts';
+import { helpExamples } from './examples.ts';
+import { inRun } from './in-run.ts';
+import { openProgress, type ProgressView } from './progress.ts';
+import { quoted } from './shell.ts';
+import type { Terminal } from './terminal.ts';
 import { codeVersion } from './version.ts';
 
 interface Flags {
@@ -11,69 +18,88 @@ interface Flags {
   readonly run?: string;
   readonly docs?: string;
   readonly corpora?: string;
-  readonly seed?: string;
-  readonly tokens?: string;
-  readonly chunk?: string;
-  readonly workers: string;
+  readonly seed?: number;
+  readonly tokens?: number;
+  readonly chunk?: number;
+  readonly workers: number;
+  readonly json?: boolean;
 }
 
-export function pretrainCommand(): Command {
+/** @param args the command line, for the record of how the policy was made. */
+export function pretrainCommand(terminal: Terminal, args: readonly string[]): Command {
   return new Command('pretrain')
     .description('Train a base policy from random weights; stops and continues like any run')
-    .argument('<policy>', 'mini (generated worlds) or reader (fill-in questions on documents)')
+    .addArgument(new Argument('<policy>', 'mini: generated worlds; reader: fill-in questions on text').choices(SHIPPED))
     .option('--out <dir>', 'where the finished policy goes (default: runs/policies/<policy>)')
     .option('--run <dir>', 'run folder with journal and checkpoints (default: runs/pretrain-<policy>)')
     .addOption(new Option('--docs <path>', 'reader: folder or file of documents to learn from').conflicts('corpora'))
     .option('--corpora <dir>', 'reader: folder of passage corpora (the shipped policy learnt from these)')
-    .option('--seed <n>', 'seed')
-    .option('--tokens <n>', 'training tokens in all')
-    .option('--chunk <n>', 'tokens between two checkpoints')
-    .option('--workers <n>', 'engine threads', '1')
+    .addOption(countOption('--seed <n>', 'every draw of the training follows from it'))
+    .addOption(countOption('--tokens <n>', 'training tokens in all'))
+    .addOption(countOption('--chunk <n>', 'tokens between two checkpoints'))
+    .addOption(countOption('--workers <n>', 'engine threads; the weights depend on it').default(1))
+    .option('--json', 'print one JSON object at the end, and nothing else')
     .addHelpText(
       'after',
-      '\nExamples:\n  crossfold pretrain mini\n  crossfold pretrain reader --docs ./handbook --out ./my-reader\n',
+      helpExamples([
+        ['crossfold pretrain mini', 'as the shipped policy was made'],
+        ['crossfold pretrain mini --tokens 500000 --out my-mini', 'a short training'],
+        ['crossfold pretrain reader --docs ./handbook --out my-reader', 'on your own documents'],
+        ['crossfold evolve --policy my-mini', 'evolve agents from it'],
+      ]),
     )
-    .action(async (policy: PolicyName, flags: Flags) => {
-      const number = (name: string, value: string | undefined): Record<string, number> =>
-        value === undefined ? {} : { [name]: positive(name, value) };
-      let started = performance.now();
-      let before = 0;
-      const text = flags.docs ? { kind: 'docs' as const, path: flags.docs } : null;
-      await pretrainPolicy(
-        {
-          policy: known(policy),
-          run: flags.run ?? join('runs', `pretrain-${policy}`),
-          out: flags.out ?? join('runs', 'policies', policy),
-          text: flags.corpora ? { kind: 'corpora', path: flags.corpora } : text,
-          plan: {
-            ...number('seed', flags.seed),
-            ...number('totalTokens', flags.tokens),
-            ...number('chunkTokens', flags.chunk),
-          },
-          workers: positive('workers', flags.workers),
-          codeVersion: codeVersion(),
-          command: `crossfold ${process.argv.slice(2).join(' ')}`,
-        },
-        (record, chunk, chunks) => {
-          const now = performance.now();
-          const speed = Math.round((1000 * (record.tokens - before)) / (now - started));
-          [started, before] = [now, record.tokens];
-          const probe = Object.entries(record.probe).map(([name, value]) => `${name} ${value}`);
-          process.stderr.write(
-            `${chunk + 1}/${chunks}  ${(record.tokens / 1e6).toFixed(2)} M tokens  loss ${record.loss.toFixed(3)}  ${speed} tokens/s  ${probe.join('  ')}\n`,
-          );
-        },
-      );
+    .addHelpText('after', '\nRunning the same command again continues a training that was stopped.')
+    .action((policy: PolicyName, flags: Flags) => pretrain(policy, flags, terminal, args));
+}
+
+async function pretrain(policy: PolicyName, flags: Flags, terminal: Terminal, args: readonly string[]): Promise<void> {
+  const out = flags.out ?? join('runs', 'policies', policy);
+  const folder = flags.run ?? join('runs', `pretrain-${policy}`);
+  const command = `crossfold ${args.map(quoted).join(' ')}`;
+  const version = codeVersion();
+  const progress = openProgress(terminal, 0, flags.json === true);
+  try {
+    progress.note('reading the text');
+    // Before the run folder: what cannot be read should leave none.
+    const pretraining = await preparePretraining({
+      policy,
+      text: textOf(flags),
+      plan: {
+        ...(flags.seed === undefined ? {} : { seed: flags.seed }),
+        ...(flags.tokens === undefined ? {} : { totalTokens: flags.tokens }),
+        ...(flags.chunk === undefined ? {} : { chunkTokens: flags.chunk }),
+      },
+      workers: flags.workers,
     });
+    const spec = pretrainSpec(pretraining, version);
+    const { tokens, steps, loss, probe } = await inRun(folder, spec, 'chunk', progress, (run, signal) => {
+      progress.note('training');
+      const report = chunkLines(progress);
+      return pretrainPolicy(pretraining, { run, out, command, version, report, signal });
+    });
+    progress.close();
+    if (flags.json) terminal.out(JSON.stringify({ policy, out, run: folder, tokens, steps, loss, probe }, null, 2));
+    else terminal.out(`Policy: ${out}`);
+  } finally {
+    progress.close();
+  }
 }
 
-function known(policy: string): PolicyName {
-  if (policy === 'mini' || policy === 'reader') return policy;
-  throw new UserError(`pretrain ${policy}: unknown policy; expected mini or reader`);
+function textOf({ docs, corpora }: Flags): TextPlace | null {
+  if (corpora !== undefined) return { kind: 'corpora', path: corpora };
+  return docs === undefined ? null : { kind: 'docs', path: docs };
 }
 
-function positive(name: string, value: string): number {
-  const n = Number(value);
-  if (Number.isInteger(n) && n > 0) return n;
-  throw new UserError(`--${name} ${value}: expected a whole number above 0`);
+/** A line a chunk; what was read from the journal has had its line. */
+function chunkLines(progress: ProgressView): ChunkListener {
+  let [since, before] = [performance.now(), 0];
+  return ({ tokens, loss, probe }, chunk, chunks, replayed) => {
+    const now = performance.now();
+    const speed = Math.round((1000 * (tokens - before)) / (now - since));
+    [since, before] = [now, tokens];
+    if (replayed) return;
+    const measured = Object.entries(probe).map(([name, value]) => `${name} ${value}`);
+    const place = `chunk ${chunk + 1}/${chunks}  ${(tokens / 1e6).toFixed(2)} M tokens`;
+    progress.say([place, `loss ${loss.toFixed(3)}`, `${speed} tok/s`, ...measured].join('  '));
+  };
 }

@@ -10,7 +10,7 @@ import { showCommand } from './show.ts';
 import type { Terminal } from './terminal.ts';
 import { codeVersion } from './version.ts';
 
-function program(terminal: Terminal): Command {
+function program(args: readonly string[], terminal: Terminal): Command {
   const root = new Command('crossfold')
     .description('Search agents that teach themselves, and an audit of what they learn.')
     .version(codeVersion(), '-V, --version', 'print the version')
@@ -40,7 +40,7 @@ function program(terminal: Terminal): Command {
     showCommand(terminal),
     askCommand(terminal),
     doctorCommand(terminal),
-    pretrainCommand(),
+    pretrainCommand(terminal, args),
   ];
   for (const command of commands) root.addCommand(command.copyInheritedSettings(root));
   return root;
@@ -48,7 +48,7 @@ function program(terminal: Terminal): Command {
 
 /** Runs one command line. @param args what follows `crossfold`. */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
-  const root = program(terminal);
+  const root = program(args, terminal);
   try {
     if (args.length === 0) {
       root.outputHelp();

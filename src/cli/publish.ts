@@ -8,6 +8,7 @@ import { openReader } from '../store/read.ts';
 import type { Task } from '../train/context.ts';
 import { diskError } from '../util/disk.ts';
 import type { ProgressView } from './progress.ts';
+import { quoted } from './shell.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface PublishOptions {
@@ -57,6 +58,3 @@ function nextSteps(folder: string, report: AuditReport, task: Task): string {
   ];
   return ['', ...rows.map(([name, text]) => `${name!.padEnd(9)} ${text}`)].join('\n');
 }
-
-/** As it can be pasted into a shell. */
-const quoted = (text: string): string => (/^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

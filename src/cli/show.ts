@@ -4,7 +4,7 @@ import { auditRun } from '../recipe/audit.ts';
 import { OUTCOMES } from '../report/outcome.ts';
 import { type RolloutFilters, showRollouts } from '../report/rollouts.ts';
 import { summaryJson, summaryText } from '../report/summary.ts';
-import { UserError } from '../util/error.ts';
+import { countOption } from './count-option.ts';
 import { helpExamples } from './examples.ts';
 import { openedRun } from './opened.ts';
 import { openProgress } from './progress.ts';
@@ -23,8 +23,8 @@ export function showCommand(terminal: Terminal): Command {
     new Option('--step <key>', 'of a step, or of all below a path: dr-zero/round2'),
     new Option('--outcome <name>', 'with this outcome').choices(OUTCOMES),
     new Option('--role <name>', 'of this role').choices(ROLES),
-    new Option('--limit <n>', 'how many on a page (default: 10)').argParser((typed) => positive('--limit', typed)),
-    new Option('--page <n>', 'which page (default: 1)').argParser((typed) => positive('--page', typed)),
+    countOption('--limit <n>', 'how many on a page (default: 10)'),
+    countOption('--page <n>', 'which page (default: 1)'),
   ];
   const command = new Command('show')
     .description('Print the tables of a run, or page through its rollouts; works while the run goes on')
@@ -58,10 +58,4 @@ async function show(run: string, { json = false, rollouts = false, ...filters }:
   } finally {
     progress.close();
   }
-}
-
-function positive(flag: string, typed: string): number {
-  const n = Number(typed);
-  if (Number.isInteger(n) && n > 0) return n;
-  throw new UserError(`${flag} is "${typed}"; expected a whole number, at least 1`);
 }

@@ -1,4 +1,4 @@
-/** Ctrl-C: the first asks to stop at the next step border, the second ends the process. */
+/** Ctrl-C: the first asks to stop at the next border between two steps, the second ends the process. */
 export interface Stop {
   readonly signal: AbortSignal;
   close(): void;
@@ -7,7 +7,12 @@ export interface Stop {
 /** npm passes on a Ctrl-C that the terminal has already sent: a second one this soon is the same one. */
 const ECHO_MS = 500;
 
-export function openStop(say: (text: string) => void, now: () => number = performance.now.bind(performance)): Stop {
+/** @param unit what is finished before the run stops, for the user. */
+export function openStop(
+  say: (text: string) => void,
+  unit: string,
+  now: () => number = performance.now.bind(performance),
+): Stop {
   const controller = new AbortController();
   let first: number | null = null;
   const ask = (): void => {
@@ -17,7 +22,7 @@ export function openStop(say: (text: string) => void, now: () => number = perfor
     }
     first = now();
     controller.abort();
-    say('Stopping after this step; what is finished is kept. Ctrl-C again stops at once.');
+    say(`Stopping after this ${unit}; what is finished is kept. Ctrl-C again stops at once.`);
   };
   process.on('SIGINT', ask);
   process.on('SIGTERM', ask);

@@ -10,11 +10,12 @@ import type { Blobs } from '../store.ts';
 import { UserError } from '../util/error.ts';
 
 export const SHIPPED = ['mini', 'reader'] as const;
+export type PolicyName = (typeof SHIPPED)[number];
 
 /** policies/ at the package root, from source and from the build alike. */
-export const policiesRoot = fileURLToPath(new URL('../../policies', import.meta.url));
+const policiesRoot = fileURLToPath(new URL('../../policies', import.meta.url));
 
-export const isShipped = (policy: string): boolean => (SHIPPED as readonly string[]).includes(policy);
+export const isShipped = (policy: string): policy is PolicyName => (SHIPPED as readonly string[]).includes(policy);
 
 export function policyDir(nameOrPath: string): string {
   if (isShipped(nameOrPath)) return join(policiesRoot, nameOrPath);

@@ -6,42 +6,45 @@ import { initialWeights } from '../engine/local/init.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { layoutOf, type ModelConfig } from '../engine/local/qwen3.ts';
 import { decodeSafetensors } from '../engine/local/safetensors.ts';
-import type { Engine } from '../engine.ts';
-import { openRun } from '../store/run.ts';
+import type { Engine, Tokenizer } from '../engine.ts';
+import type { Run, RunSpec } from '../store/run.ts';
 import type { TokenizerFiles } from '../text/bpe.ts';
 import { tokenizerFrom } from '../text/tokenizer.ts';
 import { MINI_MODEL, MINI_PLAN, miniTask } from '../train/pretrain/mini-task.ts';
-import { type ChunkRecord, type PretrainPlan, type PretrainTask, pretrain } from '../train/pretrain/pretrain.ts';
-import { readerCorpus, readerTokenizer } from '../train/pretrain/reader-corpus.ts';
-import { READER_MODEL, READER_PLAN, readerTask } from '../train/pretrain/reader-task.ts';
+import {
+  type ChunkListener,
+  type ChunkRecord,
+  type PretrainPlan,
+  type PretrainTask,
+  pretrain,
+} from '../train/pretrain/pretrain.ts';
+import { type ReaderPart, readerCorpus, readerTokenizer } from '../train/pretrain/reader-corpus.ts';
+import { READER_MODEL, READER_PLAN, type ReaderProbe, readerTask } from '../train/pretrain/reader-task.ts';
+import type { Passage } from '../types.ts';
+import { diskError } from '../util/disk.ts';
 import { tokenizerConfig, tokenizerJson } from '../world/vocabulary.ts';
-import { type ReaderText, readerText } from './reader-text.ts';
-
-export type PolicyName = 'mini' | 'reader';
+import type { PolicyName } from './policies.ts';
+import { readerText, type TextPlace } from './reader-text.ts';
 
 export interface PretrainOptions {
   readonly policy: PolicyName;
-  /** Run folder: journal and checkpoints. */
-  readonly run: string;
-  /** The finished policy goes here. */
-  readonly out: string;
-  /** reader: a folder of corpora in this project's layout, or of documents. */
-  readonly text: { readonly kind: 'corpora' | 'docs'; readonly path: string } | null;
+  /** What `reader` learns from; null for `mini`. */
+  readonly text: TextPlace | null;
   readonly plan: Partial<PretrainPlan>;
   readonly workers: number;
-  readonly codeVersion: string;
-  /** Written to pretrain.json. */
-  readonly command: string;
 }
 
-interface Prepared {
-  readonly model: ModelConfig;
+/** What is known before anything is trained. */
+export interface Pretraining extends PretrainOptions {
   readonly plan: PretrainPlan;
+  readonly model: ModelConfig;
   readonly tokenizer: TokenizerFiles;
   task(engine: Engine): PretrainTask;
 }
 
-const PREPARE: Readonly<Record<PolicyName, (options: PretrainOptions) => Promise<Prepared>>> = {
+type Prepared = Pick<Pretraining, 'model' | 'plan' | 'tokenizer' | 'task'>;
+
+const PREPARE: Readonly<Record<PolicyName, (text: TextPlace | null) => Promise<Prepared>>> = {
   mini: async () => ({
     model: MINI_MODEL,
     plan: MINI_PLAN,
@@ -51,23 +54,16 @@ const PREPARE: Readonly<Record<PolicyName, (options: PretrainOptions) => Promise
     },
     task: (engine) => miniTask(engine),
   }),
-  async reader({ text }) {
-    const { sets, barred, extraProbes }: ReaderText = await readerText(text);
+  async reader(text) {
+    const { sets, barred, extraProbes } = await readerText(text);
     const tokenizer = readerTokenizer(sets);
-    const encode = tokenizerFrom(tokenizer['tokenizer.json'], tokenizer['tokenizer_config.json']);
+    const encode = tokenizerOf(tokenizer);
     const corpus = readerCorpus(sets, encode, 'train', barred);
-    const held = readerCorpus(sets, encode, 'heldOut');
+    const held = readerCorpus(sets, encode, 'heldOut').parts;
+    const foreign = readerCorpus(extraProbes, encode, 'heldOut').parts;
     const probes = [
-      ...held.parts.map((part, i) => ({
-        name: part.name,
-        index: [...corpus.parts[i]!.passages, ...part.passages],
-        from: part.askable.map((k) => part.passages[k]!),
-      })),
-      ...readerCorpus(extraProbes, encode, 'heldOut').parts.map((part) => ({
-        name: part.name,
-        index: part.passages,
-        from: part.askable.map((k) => part.passages[k]!),
-      })),
+      ...held.map((part, i) => probeOf(part, [...corpus.parts[i]!.passages, ...part.passages])),
+      ...foreign.map((part) => probeOf(part, part.passages)),
     ];
     return {
       model: { ...READER_MODEL, vocabSize: encode.vocabSize },
@@ -78,54 +74,85 @@ const PREPARE: Readonly<Record<PolicyName, (options: PretrainOptions) => Promise
   },
 };
 
+const tokenizerOf = (files: TokenizerFiles): Tokenizer =>
+  tokenizerFrom(files['tokenizer.json'], files['tokenizer_config.json']);
+
+const probeOf = ({ name, askable, passages }: ReaderPart, index: readonly Passage[]): ReaderProbe => ({
+  name,
+  index,
+  from: askable.map((i) => passages[i]!),
+});
+
+/** Reads the text and makes the vocabulary. @throws UserError when the text is missing or of no use. */
+export async function preparePretraining(options: PretrainOptions): Promise<Pretraining> {
+  const prepared = await PREPARE[options.policy](options.text);
+  return { ...options, ...prepared, plan: { ...prepared.plan, ...options.plan } };
+}
+
+export const pretrainSpec = ({ policy, model, plan, text, workers }: Pretraining, codeVersion: string): RunSpec => ({
+  recipe: 'pretrain',
+  config: { policy, model, plan, text, workers },
+  seed: plan.seed,
+  codeVersion,
+  parents: [],
+});
+
+export interface Making {
+  readonly run: Run;
+  /** Folder of the finished policy. */
+  readonly out: string;
+  /** For pretrain.json. */
+  readonly command: string;
+  readonly version: string;
+  readonly report: ChunkListener;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Trains, or goes on where the run stopped, and writes the policy with the log of its training. Returns the record of the
+ * last chunk. @throws Interrupted between two chunks
+ */
 export async function pretrainPolicy(
-  options: PretrainOptions,
-  report: (record: ChunkRecord, chunk: number, chunks: number) => void,
-): Promise<void> {
-  const prepared = await PREPARE[options.policy](options);
-  const plan = { ...prepared.plan, ...options.plan };
-  const { model, tokenizer } = prepared;
-  const run = await openRun(options.run, {
-    recipe: 'pretrain',
-    config: { policy: options.policy, model, plan, text: options.text, workers: options.workers },
-    seed: plan.seed,
-    codeVersion: options.codeVersion,
-    parents: [],
+  { policy, plan, model, tokenizer, workers, task }: Pretraining,
+  { run, out, command, version, report, signal }: Making,
+): Promise<ChunkRecord> {
+  // Before the training: a folder that cannot be made should not cost it.
+  await writing(out, () => mkdir(out, { recursive: true }));
+  const engine = await openLocalEngine({
+    config: model,
+    weights: initialWeights(model, plan.seed),
+    tokenizer: tokenizerOf(tokenizer),
+    blobs: run.blobs,
+    workers,
   });
   try {
-    const engine = await openLocalEngine({
-      config: model,
-      weights: initialWeights(model, plan.seed),
-      tokenizer: tokenizerFrom(tokenizer['tokenizer.json'], tokenizer['tokenizer_config.json']),
-      blobs: run.blobs,
-      workers: options.workers,
-    });
-    try {
-      const log: string[] = [];
-      const state = await pretrain(engine, run, plan, prepared.task(engine), (record, chunk, chunks) => {
-        const { state: _, ...figures } = record;
-        log.push(JSON.stringify({ chunk, ...figures }));
-        report(record, chunk, chunks);
-      });
-      await mkdir(options.out, { recursive: true });
+    const records: ChunkRecord[] = [];
+    const keep: ChunkListener = (record, ...rest) => {
+      records.push(record);
+      report(record, ...rest);
+    };
+    const state = await pretrain(engine, run, plan, task(engine), keep, signal);
+    const weights = decodeSafetensors(layoutOf(model), await run.blobs.get(state.policy), 'the trained policy');
+    const about = { command, policy, plan, workers, version };
+    const log = records.map(({ state: _, ...figures }, chunk) => JSON.stringify({ chunk, ...figures }));
+    await writing(out, async () => {
       for (const [name, json] of Object.entries(tokenizer)) {
-        await writeFile(join(options.out, name), `${JSON.stringify(json)}\n`);
+        await writeFile(join(out, name), `${JSON.stringify(json)}\n`);
       }
-      const about = {
-        command: options.command,
-        policy: options.policy,
-        plan,
-        workers: options.workers,
-        version: options.codeVersion,
-      };
-      await writeFile(join(options.out, 'pretrain.json'), `${JSON.stringify(about, null, 2)}\n`);
-      await writeFile(join(options.out, 'pretrain-log.jsonl'), `${log.join('\n')}\n`);
-      const weights = decodeSafetensors(layoutOf(model), await run.blobs.get(state.policy), 'the trained policy');
-      await writeCheckpoint(options.out, { config: model, weights });
-    } finally {
-      await engine.close();
-    }
+      await writeFile(join(out, 'pretrain.json'), `${JSON.stringify(about, null, 2)}\n`);
+      await writeFile(join(out, 'pretrain-log.jsonl'), `${log.join('\n')}\n`);
+      await writeCheckpoint(out, { config: model, weights });
+    });
+    return records.at(-1)!;
   } finally {
-    await run.close();
+    await engine.close();
+  }
+}
+
+async function writing(out: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw diskError(out, 'write', error);
   }
 }

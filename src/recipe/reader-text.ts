@@ -10,6 +10,12 @@ import type { Source } from '../types.ts';
 import { UserError } from '../util/error.ts';
 import { hash64 } from '../util/rng.ts';
 
+/** Where the text is: a folder of corpora in this project's layout, or documents. */
+export interface TextPlace {
+  readonly kind: 'corpora' | 'docs';
+  readonly path: string;
+}
+
 export interface ReaderText {
   readonly sets: readonly TextSet[];
   /** Text that must not be trained on, not even where a training passage repeats it. */
@@ -38,9 +44,7 @@ const CORPORA: readonly CorpusRow[] = [
   { file: 'own_docs/peps_docs.jsonl.gz', name: 'peps', weight: 1, heldOutOneIn: 1, vocabularyTimes: 0 },
 ];
 
-export async function readerText(
-  text: { readonly kind: 'corpora' | 'docs'; readonly path: string } | null,
-): Promise<ReaderText> {
+export async function readerText(text: TextPlace | null): Promise<ReaderText> {
   if (text === null) {
     throw new UserError('pretrain reader: needs text to learn from; give --docs DIR (documents) or --corpora DIR');
   }

@@ -29,8 +29,9 @@ export function openTrainee(engine: Engine, settings: LoopSettings): Trainee {
       const counts = { learningRate, trajectories: batch.trajectories, trained: batch.data.length };
       // A step that teaches nothing is still a step; there is nothing to apply.
       if (batch.data.length === 0) return { after: before, update: { ...idle, ...counts } };
-      client ??= await engine.train(before);
-      if (at !== null && !sameState(at, before)) await client.load(before);
+      if (client === null) client = await engine.train(before);
+      else if (at === null || !sameState(at, before)) await client.load(before);
+      // Until the update is whole, nobody knows what is loaded.
       at = null;
       const out = await client.forwardBackward(batch.data, 'importance_sampling');
       const { gradNorm } = await client.optimStep({
@@ -59,7 +60,7 @@ export function openTrainee(engine: Engine, settings: LoopSettings): Trainee {
   };
 }
 
-const sameState = (a: StateRef, b: StateRef): boolean => a.policy === b.policy && a.optimizer === b.optimizer;
+export const sameState = (a: StateRef, b: StateRef): boolean => a.policy === b.policy && a.optimizer === b.optimizer;
 
 /** Linear warm-up to `peak`; steps count from 0 where the optimizer's memory starts. */
 export const warmRate = (peak: number, step: number, warmup: number): number =>

@@ -53,6 +53,10 @@ describe('command line', () => {
     [['show', 'nowhere'], 'nowhere: no run here (run.json is missing)'],
     [['ask', 'q', '--run', 'nowhere'], 'nowhere: no run here (run.json is missing)'],
     [['evolve', '--docs', 'no/such/folder'], 'no/such/folder'],
+    [['pretrain', 'tiny'], `argument 'policy'. Allowed choices are mini, reader; see "crossfold pretrain --help"`],
+    [['pretrain', 'mini', '--tokens', '1.5'], '--tokens is "1.5"; expected a whole number, at least 1'],
+    [['pretrain', 'reader'], 'needs text to learn from; give --docs DIR'],
+    [['pretrain', 'reader', '--docs', 'a', '--corpora', 'b'], `option '--docs <path>' cannot be used with option`],
     [['evolve', '--policy', 'minni'], 'neither a shipped policy (mini, reader)'],
   ])('%j is one line on stderr and exit code 2', async (args, message) => {
     const { code, out, err } = await run(...args);

@@ -1,0 +1,35 @@
+/** Work in a run folder: opens or continues the run, says which, and closes it whatever happens. */
+import { openReader } from '../store/read.ts';
+import { openRun, type Run, type RunSpec } from '../store/run.ts';
+import type { ProgressView } from './progress.ts';
+import { openStop } from './stop.ts';
+
+/** @param unit what the run is stopped between, for the user. `work` hears of Ctrl-C by its signal. */
+export async function inRun<T>(
+  folder: string,
+  spec: RunSpec,
+  unit: 'step' | 'chunk',
+  progress: ProgressView,
+  work: (run: Run, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const run = await openRun(folder, spec);
+  const stop = openStop(progress.warn, unit);
+  try {
+    for (const warning of run.warnings) progress.warn(`Warning: ${warning}`);
+    progress.say(await beginning(folder));
+    return await work(run, stop.signal);
+  } finally {
+    stop.close();
+    await run.close();
+  }
+}
+
+/** Says whether the run begins, goes on, or is there already. */
+async function beginning(folder: string): Promise<string> {
+  const keys = (await openReader(folder)).keys();
+  if (keys.length === 0) return `New run in ${folder}`;
+  const last = keys.at(-1)!;
+  return last === 'done'
+    ? `${folder} is finished; its report is made again`
+    : `Continuing ${folder} after ${last} (${keys.length} steps are kept)`;
+}
