@@ -69,11 +69,8 @@ export function askCommand(terminal: Terminal): Command {
           const rollout = await ask(question, engine, task, solver.policy, config.topK);
           const searches = await searchesOf(rollout, task, config.topK);
           progress.close();
-          terminal.out(
-            flags.json
-              ? JSON.stringify({ question, ...solver, answer: rollout.answer, stop: rollout.stop, searches }, null, 2)
-              : answerText(solver, rollout, searches, repliesOf(rollout, engine), terminal),
-          );
+          if (flags.json) terminal.json({ question, ...solver, answer: rollout.answer, stop: rollout.stop, searches });
+          else terminal.out(answerText(solver, rollout, searches, repliesOf(rollout, engine), terminal));
         } finally {
           await engine.close();
         }
@@ -84,7 +81,7 @@ export function askCommand(terminal: Terminal): Command {
 }
 
 /** The solver of the last finished round; round 1 is everybody's. @throws UserError when no round is finished. */
-export async function lastSolver(reader: RunReader, systems: readonly string[], wanted?: string): Promise<Solver> {
+async function lastSolver(reader: RunReader, systems: readonly string[], wanted?: string): Promise<Solver> {
   if (wanted !== undefined && !systems.includes(wanted)) {
     throw new UserError(`--system is "${wanted}"; this run has ${systems.join(', ')}`);
   }
@@ -144,7 +141,7 @@ function answerText(
   );
   const answer =
     rollout.answer === null
-      ? `none (${rollout.error ?? rollout.stop}); it last said: ${visible(replies.at(-1) ?? 'nothing')}`
+      ? `none (${visible(rollout.error ?? rollout.stop)}); it last said: ${visible(replies.at(-1) ?? 'nothing')}`
       : bold(visible(rollout.answer));
   return [
     ...lines,

@@ -23,8 +23,7 @@ export function doctorCommand(terminal: Terminal): Command {
     )
     .action(async ({ run, json }: { run: string; json?: boolean }) => {
       const found = await diagnose(checks(run), json ? () => {} : (d) => terminal.out(lineOf(d, terminal)));
-      if (json)
-        terminal.out(JSON.stringify({ ok: found.every(({ state }) => state !== 'failed'), checks: found }, null, 2));
+      if (json) terminal.json({ ok: found.every(({ state }) => state !== 'failed'), checks: found });
       const failures = found.filter(({ state }) => state === 'failed').map(({ name }) => name);
       if (failures.length > 0)
         throw new UserError(`${failures.length} of ${found.length} checks failed: ${failures.join(', ')}`);

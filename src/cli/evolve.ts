@@ -51,7 +51,7 @@ function loopCommand(terminal: Terminal, name: CommandName, about: string, examp
     .addHelpText('after', helpExamples(examples))
     .addHelpText('after', '\nRunning the same command again continues a run that was stopped.')
     .action(async (flags: Flags) => {
-      if (flags.schema) return terminal.out(JSON.stringify(fileJsonSchema(), null, 2));
+      if (flags.schema) return terminal.json(fileJsonSchema());
       const resolved = await settingsOf(command, name);
       if (flags.printConfig) return terminal.out(stringify(resolved.config).trimEnd());
       await runLoop(name, resolved, flags, terminal);

@@ -78,7 +78,7 @@ async function pretrain(policy: PolicyName, flags: Flags, terminal: Terminal, ar
       return pretrainPolicy(pretraining, { run, out, command, version, report, signal });
     });
     progress.close();
-    if (flags.json) terminal.out(JSON.stringify({ policy, out, run: folder, tokens, steps, loss, probe }, null, 2));
+    if (flags.json) terminal.json({ policy, out, run: folder, tokens, steps, loss, probe });
     else terminal.out(`Policy: ${out}`);
   } finally {
     progress.close();

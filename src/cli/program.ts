@@ -1,5 +1,6 @@
 /** The command line as a function: arguments in, exit code out. 0 ok, 1 bug, 2 user error, 3 outage, 130 stopped. */
 import { Command, CommanderError } from 'commander';
+import { visibleLines } from '../report/visible.ts';
 import { InfraError, Interrupted, UserError } from '../util/error.ts';
 import { askCommand } from './ask.ts';
 import { auditCommand } from './audit.ts';
@@ -70,7 +71,8 @@ function helpOf({ commands }: Command, [first]: readonly string[]): string {
 /** Says what went wrong, on stderr; returns the exit code. */
 export function told(error: unknown, help: string, terminal: Terminal): number {
   const { red } = terminal.colours.err;
-  const say = (message: string): void => terminal.err(`${red('crossfold:')} ${message}`);
+  // Messages quote files, documents and servers.
+  const say = (message: string): void => terminal.err(`${red('crossfold:')} ${visibleLines(message).join('\n')}`);
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     const [what, ...hints] = error.message.replace(/^error: /, '').split('\n');

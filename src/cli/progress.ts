@@ -1,5 +1,9 @@
-/** Progress on stderr: one living line on a terminal, one plain line a phase elsewhere, nothing when nobody wants it. */
+/**
+ * Progress on stderr: one living line on a terminal, one plain line a phase elsewhere, nothing when nobody wants it. Texts
+ * may hold names from files: what would steer the terminal is shown as its escape.
+ */
 import type { Progress } from '../recipe/progress.ts';
+import { visible } from '../report/visible.ts';
 import { advance, duration, isReplay, type Meter, secondsLeft, startMeter, tokensPerSecond } from './meter.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -49,7 +53,8 @@ export function openProgress(
   seconds: () => number = () => performance.now() / 1000,
 ): ProgressView {
   const nothing = (): void => {};
-  if (off) return { report: nothing, note: nothing, say: nothing, warn: terminal.err, close: nothing };
+  const line = (text: string): void => terminal.err(visible(text));
+  if (off) return { report: nothing, note: nothing, say: nothing, warn: line, close: nothing };
   let meter = startMeter(seconds());
   return terminal.live ? livingLine() : plainLines();
 
@@ -58,15 +63,15 @@ export function openProgress(
     let frame = 0;
     const draw = (): void => {
       if (text === null) return;
-      terminal.raw(`\r${cut(`${FRAMES[frame++ % FRAMES.length]} ${text()}`, terminal.width())}\u001b[K`);
+      terminal.raw(`\r${cut(`${FRAMES[frame++ % FRAMES.length]} ${visible(text())}`, terminal.width())}\u001b[K`);
     };
     const timer = setInterval(draw, FRAME_MS).unref();
     const show = (next: () => string): void => {
       text = next;
       draw();
     };
-    const say = (line: string): void => {
-      terminal.raw(`\r\u001b[K${line}\n`);
+    const say = (text: string): void => {
+      terminal.raw(`\r\u001b[K${visible(text)}\n`);
       draw();
     };
     return {
@@ -93,14 +98,14 @@ export function openProgress(
       report(p) {
         settle();
         meter = advance(meter, { at: seconds(), done: p.done, tokens: p.tokens });
-        if (p.step === p.steps - 1 && !isReplay(meter)) terminal.err(progressText(p, rounds, meter));
+        if (p.step === p.steps - 1 && !isReplay(meter)) line(progressText(p, rounds, meter));
       },
       note(text) {
         settle();
-        waiting = setTimeout(() => terminal.err(text), LONG_MS).unref();
+        waiting = setTimeout(() => line(text), LONG_MS).unref();
       },
-      say: terminal.err,
-      warn: terminal.err,
+      say: line,
+      warn: line,
       close: settle,
     };
   }

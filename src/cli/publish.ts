@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type AuditReport, auditRun } from '../recipe/audit.ts';
 import { reportHtml } from '../report/html.ts';
 import { summaryJson, summaryText } from '../report/summary.ts';
+import { visible } from '../report/visible.ts';
 import { openReader } from '../store/read.ts';
 import type { Task } from '../train/context.ts';
 import { diskError } from '../util/disk.ts';
@@ -29,7 +30,7 @@ export async function publish(
   const report = await auditRun(reader, task.auditor);
   const html = await writeReport(join(folder, 'report.html'), await reportHtml(report, reader, task.sourceText));
   progress.close();
-  if (json) return terminal.out(JSON.stringify({ html, ...summaryJson(report) }, null, 2));
+  if (json) return terminal.json({ html, ...summaryJson(report) });
   terminal.out(summaryText(report, { colours: terminal.colours.out, html }));
   if (hints) terminal.out(nextSteps(folder, report, task));
 }
@@ -47,7 +48,8 @@ async function writeReport(file: string, html: string): Promise<string> {
 
 function nextSteps(folder: string, report: AuditReport, task: Task): string {
   const run = quoted(folder);
-  const question = task.gold[0]?.text ?? 'your question';
+  // Of a document: untrusted.
+  const question = visible(task.gold[0]?.text ?? 'your question');
   const rows = [
     [
       'Try next',

@@ -51,7 +51,7 @@ async function show(run: string, { json = false, rollouts = false, ...filters }:
     const { reader, task } = await openedRun(run);
     const report = await auditRun(reader, task.auditor);
     progress.close();
-    if (json) return terminal.out(JSON.stringify(summaryJson(report), null, 2));
+    if (json) return terminal.json(summaryJson(report));
     if (!rollouts) return terminal.out(summaryText(report, { colours: terminal.colours.out }));
     for await (const text of showRollouts(reader, report, { ...filters, columns: terminal.width() }))
       terminal.out(text);

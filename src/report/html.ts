@@ -5,7 +5,7 @@
 import type { AuditReport } from '../recipe/audit.ts';
 import type { RunReader } from '../store/read.ts';
 import { count, large } from './format.ts';
-import { type Html, html, sentence, symbol } from './markup.ts';
+import { type Html, html, raw, sentence, symbol } from './markup.ts';
 import { bankSection, examSection } from './section/exam.ts';
 import { configSection, costSection, graderSection } from './section/record.ts';
 import { roundFigures, roundTables } from './section/rounds.ts';
@@ -20,7 +20,7 @@ export async function reportHtml(report: AuditReport, reader: RunReader, sourceT
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="color-scheme" content="light dark"><title>${report.setup.systems.join(', ')} · Crossfold</title>
-<style>${{ html: STYLE }}</style></head><body><main>
+<style>${raw(STYLE)}</style></head><body><main>
 ${header(report, await times(reader))}
 ${roundFigures(report)}
 ${roundTables(report)}

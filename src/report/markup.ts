@@ -1,8 +1,13 @@
 /** HTML as values: what `html` puts into a template is escaped unless it is HTML itself. */
 import { visible } from './visible.ts';
 
-export interface Html {
+/** Made by `html` and `raw` alone. A class, since JSON of a run may look like any interface. */
+export class Html {
   readonly html: string;
+
+  constructor(html: string) {
+    this.html = html;
+  }
 }
 
 export type Content = Html | string | number | null | readonly Content[];
@@ -16,18 +21,23 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Safe in text and in quoted attributes. Characters that hide or turn the direction of writing become visible. */
-export const escapeHtml = (text: string): string => visible(text).replace(/[&<>"']/g, (char) => ENTITIES[char]!);
+const escapeHtml = (text: string): string => visible(text).replace(/[&<>"']/g, (char) => ENTITIES[char]!);
 
 const render = (content: Content): string => {
   if (content === null) return '';
   if (typeof content === 'string') return escapeHtml(content);
   if (typeof content === 'number') return String(content);
-  return 'html' in content ? content.html : content.map(render).join('');
+  return content instanceof Html ? content.html : content.map(render).join('');
 };
 
-export const html = (parts: TemplateStringsArray, ...contents: readonly Content[]): Html => ({
-  html: parts.map((part, i) => part + (i < contents.length ? render(contents[i]!) : '')).join(''),
-});
+export const html = (parts: TemplateStringsArray, ...contents: readonly Content[]): Html =>
+  new Html(parts.map((part, i) => part + (i < contents.length ? render(contents[i]!) : '')).join(''));
+
+/** Text that is HTML already: ours, never a model's or a document's. */
+export const raw = (text: string): Html => new Html(text);
+
+/** Lines of text that keep their breaks, for `<pre>`. */
+export const htmlLines = (lines: readonly string[]): Html => raw(lines.map(escapeHtml).join('\n'));
 
 export interface HtmlColumn {
   readonly head: Content;

@@ -24,7 +24,9 @@ export const rowName = ({ shared, system }: RoundAudit): string => (shared ? 'al
 export function summaryText(report: AuditReport, { colours, html }: SummaryOptions = {}): string {
   const c = colours ?? picocolors.createColors(false);
   const { setup, recipe, seed, auditor } = report;
-  const title = `${recipe} of ${setup.systems.join(', ')} in ${visible(setup.task)}, seed ${seed}, audited by ${auditor}`;
+  const title = visible(
+    `${recipe} of ${setup.systems.join(', ')} in ${setup.task}, seed ${seed}, audited by ${auditor}`,
+  );
   const printed = (lines: readonly string[]): string[] => lines.map((line, i) => (i === 0 ? c.dim(line) : line));
   const warnings = warningSentences(report);
   const sections = [
@@ -35,7 +37,7 @@ export function summaryText(report: AuditReport, { colours, html }: SummaryOptio
     report.contrasts.flatMap(contrastLines),
     warnings.length === 0 ? [c.green(NO_WARNING)] : warnings.map((w) => c.yellow(`! ${w}`)),
     caveats(report).map((line) => c.dim(line)),
-    html === undefined ? [] : [`Report: ${html}`],
+    html === undefined ? [] : [`Report: ${visible(html)}`],
   ];
   return sections
     .filter((lines) => lines.length > 0)

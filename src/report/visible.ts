@@ -14,6 +14,13 @@ const escaped = (char: string): string => NAMED[char] ?? `\\u{${char.codePointAt
 /** On one line. */
 export const visible = (text: string): string => text.replace(UNSEEN, escaped);
 
+/** JSON for programs that is harmless on a terminal too: what `visible` would show is escaped the way JSON does it. */
+export const visibleJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(UNSEEN, (char) => (char === '\n' ? char : jsonEscape(char)));
+
+const jsonEscape = (char: string): string =>
+  Array.from({ length: char.length }, (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');
+
 /** Newlines break lines and tabs are two blanks; everything else as in `visible`. */
 export const visibleLines = (text: string): string[] =>
   text.split(/\r\n|\n/).map((line) => visible(line.replaceAll('\t', '  ')));

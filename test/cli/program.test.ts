@@ -75,6 +75,7 @@ describe('command line', () => {
 
   it.each([
     [new UserError('bad'), 2, 'crossfold: bad\n'],
+    [new UserError('a\u001b[2J\nb'), 2, 'crossfold: a\\e[2J\nb\n'],
     [new InfraError('down'), 3, 'crossfold: down\n'],
     [new Interrupted('x'), 130, 'crossfold: stopped; run the same command again to go on\n'],
   ])('%s has its exit code', (error, code, message) => {

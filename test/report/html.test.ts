@@ -105,6 +105,7 @@ describe('charts', () => {
     expect(svg).toContain('points="48.0,198.0 368.0,18.0"');
   });
   it('escapes in text and attributes alike', () => {
+    expect(() => html`${JSON.parse('{"html":"<b>"}')}`).toThrow(TypeError);
     expect(html`<a title="${'"\'<&'}">${['x', html`<b>y</b>`, null, 3]}</a>`.html).toBe(
       '<a title="&quot;&#39;&lt;&amp;">x<b>y</b>3</a>',
     );

@@ -6,7 +6,7 @@ import { duration, interval, large, pValue, share, signed } from '../../src/repo
 import { wrapped } from '../../src/report/rollout-text.ts';
 import { summaryJson, summaryText } from '../../src/report/summary.ts';
 import { left, right, table, widthOf } from '../../src/report/table.ts';
-import { shortened, visible, visibleLines } from '../../src/report/visible.ts';
+import { shortened, visible, visibleJson, visibleLines } from '../../src/report/visible.ts';
 import { openReader } from '../../src/store/read.ts';
 import { folder } from '../store/folder.ts';
 import { asked, fixtureAuditor, writeRun } from './fixture.ts';
@@ -53,6 +53,13 @@ describe('untrusted text', () => {
     expect(visible('España 日本 😀 a\u0301')).toBe('España 日本 😀 a\u0301');
     expect(visibleLines('a\r\nb\tc\rd')).toEqual(['a', 'b  c\\rd']);
     expect(shortened('ab😀cd', 4)).toBe('ab😀…');
+  });
+  it('is escaped in JSON and comes back as it was', () => {
+    const value = { a: 'x\u001b[2J\u009b\u202e\u{e0041}\ny', b: ['España 😀'] };
+    expect(visibleJson(value)).toBe(
+      '{\n  "a": "x\\u001b[2J\\u009b\\u202e\\udb40\\udc41\\ny",\n  "b": [\n    "España 😀"\n  ]\n}',
+    );
+    expect(JSON.parse(visibleJson(value))).toEqual(value);
   });
   it('leaves no control character, whatever comes in', () => {
     fc.assert(

@@ -5,7 +5,7 @@ import type { GraderAudit } from '../../recipe/audit/graders.ts';
 import type { AuditReport } from '../../recipe/audit.ts';
 import { SHARED } from '../../recipe/rounds.ts';
 import { count, DASH, duration, large } from '../format.ts';
-import { type Content, type Html, type HtmlColumn, html, htmlTable } from '../markup.ts';
+import { type Content, type Html, type HtmlColumn, html, htmlLines, htmlTable } from '../markup.ts';
 import { shortened } from '../visible.ts';
 
 const numeric = (head: Content): HtmlColumn => ({ head, numeric: true });
@@ -99,8 +99,5 @@ export function configSection({ config, setup, recipe, codeVersion, dir }: Audit
     { recipe, codeVersion, folder: dir, engine: setup.engine, base: setup.base, config },
     { lineWidth: 0 },
   );
-  return html`<h2>Settings</h2><pre>${lines
-    .trimEnd()
-    .split('\n')
-    .map((line, i) => html`${i === 0 ? '' : { html: '\n' }}${line}`)}</pre>`;
+  return html`<h2>Settings</h2><pre>${htmlLines(lines.trimEnd().split('\n'))}</pre>`;
 }

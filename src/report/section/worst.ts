@@ -3,7 +3,7 @@ import type { FalseAgreement } from '../../recipe/audit/worst.ts';
 import type { AuditReport } from '../../recipe/audit.ts';
 import { SHARED } from '../../recipe/rounds.ts';
 import { count } from '../format.ts';
-import { type Html, html } from '../markup.ts';
+import { type Html, html, htmlLines } from '../markup.ts';
 import { shortened, visibleLines } from '../visible.ts';
 
 /** Text of a source; empty or null when it is not at hand. */
@@ -29,8 +29,4 @@ const caseOf = (found: FalseAgreement, text: string): Html => html`<div class="c
 <p>label <bdi class="false">${shortened(found.label, 200)}</bdi>, reference <bdi class="true">${shortened(found.reference, 200)}</bdi>;
 ${found.agreeing} of ${found.responses} responses agree with the label</p>
 <p class="soft">${found.system === SHARED ? 'shared round' : found.system}, <code>${found.key}</code>, ${found.hops} hop${found.hops === 1 ? '' : 's'}, met in ${found.times} step${found.times === 1 ? '' : 's'}, grader <code>${shortened(found.grader, 24)}</code></p>
-<details><summary>source <bdi>${shortened(found.source, 120)}</bdi></summary><pre>${text === '' ? 'not at hand' : lines(text)}</pre></details></div>`;
-
-/** Lines keep their breaks; everything else that cannot be seen becomes visible. */
-const lines = (text: string): Html[] =>
-  visibleLines(shortened(text, LONGEST_SOURCE)).map((line, i) => html`${i === 0 ? '' : { html: '\n' }}${line}`);
+<details><summary>source <bdi>${shortened(found.source, 120)}</bdi></summary><pre>${text === '' ? 'not at hand' : htmlLines(visibleLines(shortened(text, LONGEST_SOURCE)))}</pre></details></div>`;
