@@ -9,6 +9,7 @@
  * Time is linear in the length of the text.
  */
 import type { Action, Finish, ParsedTurn, Range, Violation } from '../types.ts';
+import { trimmedRange } from './range.ts';
 import { splitThinking, type Tag, type Thinking } from './thinking.ts';
 
 export interface Grammar {
@@ -110,7 +111,7 @@ function findAction(
     }
     const inner = tags[outside[at]! - 1]!;
     if (inner !== open.pop()) violations.add('nested_tag');
-    const content = trimmed(text, inner.end, tag.start);
+    const content = trimmedRange(text, inner.end, tag.start);
     if (tag.name === 'question') {
       if (asked !== null) violations.add('action_after_action');
       asked ??= content;
@@ -211,12 +212,6 @@ function hasUnknownTag(text: string, tags: readonly Tag[], blocks: readonly Rang
     from = Math.max(from, end);
   }
   return false;
-}
-
-function trimmed(text: string, from: number, to: number): Range {
-  const raw = text.slice(from, to);
-  const start = from + raw.length - raw.trimStart().length;
-  return { start, end: start + raw.trim().length };
 }
 
 /** The tail without white space and the control tokens that end a turn. */

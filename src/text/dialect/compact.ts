@@ -8,6 +8,7 @@
  */
 import type { Dialect } from '../../dialect.ts';
 import type { Action, Finish, ParsedTurn, Piece, Violation } from '../../types.ts';
+import { trimmedRange } from '../range.ts';
 
 /** Every control token of the dialect. A `Piece` tag is its literal text. */
 export const COMPACT_TAGS = [
@@ -85,9 +86,8 @@ interface Section {
 function sections(text: string, closedAtEnd: boolean): Section[] {
   const marks = [...text.matchAll(/<\/?[a-z][a-z0-9_]*>/g)];
   const cut = (name: string, from: number, to: number, closed: boolean): Section => {
-    const raw = text.slice(from, to);
-    const start = from + raw.length - raw.trimStart().length;
-    return { tag: name, text: raw.trim(), start, end: start + raw.trim().length, closed };
+    const { start, end } = trimmedRange(text, from, to);
+    return { tag: name, text: text.slice(start, end), start, end, closed };
   };
   const head = cut('', 0, marks[0]?.index ?? text.length, marks.length > 0 || closedAtEnd);
   const rest = marks.map((m, i) => {
