@@ -1,10 +1,8 @@
-/** JSON Lines: a streaming reader (plain or .gz, any size), and a writer whose lines are whole or not there. */
+/** JSON Lines: bytes cut into lines however they arrive, and a writer whose lines are whole or not there. */
 import { isUtf8 } from 'node:buffer';
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { codeOf, diskError } from './disk.ts';
+import { diskError } from './disk.ts';
 import { messageOf, UserError } from './error.ts';
 
 /** A line must fit in one JavaScript string. */
@@ -22,7 +20,7 @@ export interface Line extends Span {
   readonly bytes: Buffer;
 }
 
-/** Cuts chunks into lines. `rest` is the last line when it lacks its newline. */
+/** Cuts chunks into lines. `rest` is the last line when it lacks its newline. `file` is named in errors. */
 export function lineSplitter(file: string, start = 0, firstNumber = 1) {
   let parts: Buffer[] = [];
   let held = 0;
@@ -31,7 +29,8 @@ export function lineSplitter(file: string, start = 0, firstNumber = 1) {
   const hold = (piece: Buffer): void => {
     parts.push(piece);
     held += piece.length;
-    if (held > LONGEST_LINE) throw new UserError(`${file}:${number}: line is longer than 256 MB; is this JSON Lines?`);
+    if (held > LONGEST_LINE)
+      throw new UserError(`${file}:${number}: line is longer than 256 MiB; write one JSON value a line`);
   };
   const take = (): Line => {
     const line = { number, start: at, length: held, bytes: parts.length === 1 ? parts[0]! : Buffer.concat(parts) };
@@ -70,39 +69,6 @@ export function parseLine(line: Line, file: string): unknown {
   }
 }
 
-/** Every value of a .jsonl or .jsonl.gz file with its line number. Blank lines are skipped; nothing is held in memory. */
-export async function* readJsonl(file: string): AsyncGenerator<{ readonly value: unknown; readonly line: number }> {
-  const splitter = lineSplitter(file);
-  try {
-    for await (const chunk of bytesOf(file)) {
-      for (const line of splitter.push(chunk)) {
-        const value = parseLine(line, file);
-        if (value !== undefined) yield { value, line: line.number };
-      }
-    }
-  } catch (error) {
-    throw readError(file, error);
-  }
-  const rest = splitter.rest();
-  const value = rest === null ? undefined : parseLine(rest, file);
-  if (rest !== null && value !== undefined) yield { value, line: rest.number };
-}
-
-function bytesOf(file: string): AsyncIterable<Buffer> {
-  const source = createReadStream(file, { highWaterMark: 1 << 20 });
-  // The callback keeps a failure from being unhandled; the reader of the gunzip stream meets it too.
-  return file.endsWith('.gz') ? pipeline(source, createGunzip(), () => {}) : source;
-}
-
-function readError(file: string, error: unknown): unknown {
-  if (error instanceof UserError) return error;
-  const code = codeOf(error);
-  if (code === 'ENOENT') return new UserError(`${file}: no such file`);
-  if (code === 'EISDIR') return new UserError(`${file}: is a folder; expected a .jsonl or .jsonl.gz file`);
-  if (code.startsWith('Z_')) return new UserError(`${file}: damaged gzip data (${messageOf(error)}); fetch it again`);
-  return diskError(file, 'read', error);
-}
-
 export interface Appender {
   /** Appends a line and returns where it is. Calls are written in order; a failure takes back what it wrote. */
   append(line: string): Promise<Span>;
@@ -124,10 +90,9 @@ export async function openAppender(file: string, keep = Number.POSITIVE_INFINITY
     }
   };
   const handle = await attempt(() => open(file, constants.O_RDWR | constants.O_CREAT));
-  let size = await attempt(async () => {
-    const found = (await handle.stat()).size;
-    if (found > keep) await handle.truncate(keep);
-    return Math.min(found, keep);
+  let size = await attempt(() => cutAt(handle, keep)).catch(async (error) => {
+    await handle.close();
+    throw error;
   });
   let failure: Error | null = null;
   let last: Promise<unknown> = Promise.resolve();
@@ -170,6 +135,13 @@ export async function openAppender(file: string, keep = Number.POSITIVE_INFINITY
       await handle.close();
     },
   };
+}
+
+/** Returns the size then. */
+async function cutAt(handle: FileHandle, keep: number): Promise<number> {
+  const { size } = await handle.stat();
+  if (size > keep) await handle.truncate(keep);
+  return Math.min(size, keep);
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer, at: number): Promise<void> {

@@ -1,52 +1,37 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/util/error.ts';
 import { contentId } from '../../src/util/id.ts';
-import { lineSplitter, readJsonl } from '../../src/util/jsonl.ts';
-import { mapPool } from '../../src/util/pool.ts';
-import { folder } from './folder.ts';
+import { lineSplitter, parseLine } from '../../src/util/jsonl.ts';
 
-async function all(file: string): Promise<readonly [number, unknown][]> {
-  const found: [number, unknown][] = [];
-  for await (const { line, value } of readJsonl(file)) found.push([line, value]);
-  return found;
+/** The values of a text and the numbers of their lines. */
+function all(text: string | Buffer): (readonly [number, unknown])[] {
+  const splitter = lineSplitter('f.jsonl');
+  const lines = splitter.push(Buffer.from(text));
+  const rest = splitter.rest();
+  return (rest === null ? lines : [...lines, rest]).flatMap((line) => {
+    const value = parseLine(line, 'f.jsonl');
+    return value === undefined ? [] : [[line.number, value]];
+  });
 }
 
 describe('JSON Lines', () => {
-  it('reads plain and gzipped files, with a byte order mark, carriage returns, blank lines and no last newline', async () => {
-    const dir = folder();
-    const text = '\ufeff{"a":"é"}\r\n\r\n  \n[1]\r\nnull\n"x"';
-    const expected = [
+  it('are read with a byte order mark, carriage returns, blank lines and no last newline', () => {
+    expect(all('\ufeff{"a":"é"}\r\n\r\n  \n[1]\r\nnull\n"x"')).toEqual([
       [1, { a: 'é' }],
       [4, [1]],
       [5, null],
       [6, 'x'],
-    ];
-    writeFileSync(join(dir, 'a.jsonl'), text);
-    writeFileSync(join(dir, 'a.jsonl.gz'), Buffer.concat([gzipSync(text.slice(0, 9)), gzipSync(text.slice(9))]));
-    writeFileSync(join(dir, 'empty.jsonl'), '');
-    expect(await all(join(dir, 'a.jsonl'))).toEqual(expected);
-    expect(await all(join(dir, 'a.jsonl.gz'))).toEqual(expected);
-    expect(await all(join(dir, 'empty.jsonl'))).toEqual([]);
+    ]);
+    expect(all('')).toEqual([]);
   });
 
-  it.each<[string, string | Buffer | null, string]>([
-    ['bad.jsonl', '1\n\n{"a":}\n', 'bad.jsonl:3: not JSON ('],
-    ['latin.jsonl', Buffer.from('"ok"\n"\xe9"\n', 'latin1'), 'latin.jsonl:2: not UTF-8'],
-    ['cut.jsonl.gz', gzipSync('"a"\n'.repeat(500)).subarray(0, 25), 'cut.jsonl.gz: damaged gzip data'],
-    ['plain.jsonl.gz', '{}\n', 'plain.jsonl.gz: damaged gzip data'],
-    ['missing.jsonl', null, 'missing.jsonl: no such file'],
-    ['missing.jsonl.gz', null, 'missing.jsonl.gz: no such file'],
-    ['', null, ': is a folder'],
-  ])('names the file and line: %s', async (name, content, message) => {
-    const file = join(folder(), name);
-    if (content !== null) writeFileSync(file, content);
-    const error = await all(file).catch((e: Error) => e);
-    expect(error).toBeInstanceOf(UserError);
-    expect((error as Error).message).toContain(message);
+  it.each([
+    ['1\n\n{"a":}\n', 'f.jsonl:3: not JSON ('],
+    [Buffer.from('"ok"\n"\xe9"\n', 'latin1'), 'f.jsonl:2: not UTF-8'],
+  ])('name the file and line of what is wrong', (text, message) => {
+    expect(() => all(text)).toThrow(UserError);
+    expect(() => all(text)).toThrow(message);
   });
 
   it('cuts lines alike however the bytes arrive', () => {
@@ -74,45 +59,6 @@ describe('JSON Lines', () => {
         },
       ),
     );
-  });
-
-  it('stops reading when the reader does', async () => {
-    const file = join(folder(), 'a.jsonl.gz');
-    writeFileSync(file, gzipSync('1\n'.repeat(100_000)));
-    for await (const { value } of readJsonl(file)) {
-      expect(value).toBe(1);
-      break;
-    }
-  });
-});
-
-describe('pool', () => {
-  it('keeps order and never exceeds its width', async () => {
-    let running = 0;
-    let most = 0;
-    const squares = await mapPool([5, 1, 4, 2, 3], 2, async (n, i) => {
-      most = Math.max(most, ++running);
-      for (let k = 0; k < n; k++) await Promise.resolve();
-      running--;
-      return n * n + i;
-    });
-    expect(squares).toEqual([25, 2, 18, 7, 13]);
-    expect(most).toBe(2);
-    expect(await mapPool([], 2, async () => 1)).toEqual([]);
-  });
-
-  it('after a failure starts nothing and leaves nothing running', async () => {
-    const started: number[] = [];
-    const finished: number[] = [];
-    const work = mapPool([0, 1, 2, 3, 4], 2, async (n) => {
-      started.push(n);
-      if (n === 0) throw new Error('first');
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      finished.push(n);
-    });
-    await expect(work).rejects.toThrow('first');
-    expect(started).toEqual([0, 1]);
-    expect(finished).toEqual([1]);
   });
 });
 

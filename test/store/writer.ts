@@ -2,7 +2,6 @@
 import { pathToFileURL } from 'node:url';
 import { openRun } from '../../src/store/run.ts';
 import { contentId } from '../../src/util/id.ts';
-import { mapPool } from '../../src/util/pool.ts';
 
 export const STEPS = 150;
 
@@ -12,8 +11,10 @@ export async function write(dir: string): Promise<void> {
     let state = 'base';
     for (let step = 0; step < STEPS; step++) {
       const scope = run.scope(`step${step}`);
-      const parts = await mapPool([0, 1, 2], 3, (part) =>
-        scope.once(`part${part}`, async () => contentId(`${state}/${part}`).repeat(1 << ((step * 5 + part) % 12))),
+      const parts = await Promise.all(
+        [0, 1, 2].map((part) =>
+          scope.once(`part${part}`, async () => contentId(`${state}/${part}`).repeat(1 << ((step * 5 + part) % 12))),
+        ),
       );
       const before = state;
       state = await scope.once('state', () => run.blobs.put(Buffer.from(before + parts.join())));

@@ -2,37 +2,18 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { codeOf } from '../../util/disk.ts';
 import { InfraError, messageOf, UserError } from '../../util/error.ts';
+import { type Line, lineSplitter } from '../../util/jsonl.ts';
 
-/** Largest single document, or line, in bytes: it has to fit in one string. */
+/** Largest single document in bytes: it has to fit in one string. */
 const largest = 256 * 1024 * 1024;
 
-export interface Line {
-  /** From 1. */
-  readonly number: number;
-  /** Without its line feed. */
-  readonly bytes: Buffer;
-}
-
 export async function* readLines(path: string): AsyncGenerator<Line> {
-  let number = 1;
-  let size = 0;
-  let pending: Buffer[] = [];
-  for await (const chunk of readBytes(path)) {
-    let from = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-      const tail = chunk.subarray(from, end);
-      yield { number: number++, bytes: pending.length === 0 ? tail : Buffer.concat([...pending, tail]) };
-      pending = [];
-      size = 0;
-      from = end + 1;
-    }
-    if (from === chunk.length) continue;
-    pending.push(chunk.subarray(from));
-    size += chunk.length - from;
-    if (size > largest) throw tooLarge(`${path}:${number}`, 'line', 'Write one JSON object a line');
-  }
-  if (size > 0) yield { number, bytes: Buffer.concat(pending) };
+  const splitter = lineSplitter(path);
+  for await (const chunk of readBytes(path)) yield* splitter.push(chunk);
+  const rest = splitter.rest();
+  if (rest !== null) yield rest;
 }
 
 export async function readWhole(path: string): Promise<Buffer> {
@@ -41,7 +22,10 @@ export async function readWhole(path: string): Promise<Buffer> {
   for await (const chunk of readBytes(path)) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > largest) throw tooLarge(path, 'document', 'Split it, or write JSON Lines with one document a line');
+    if (size > largest)
+      throw new UserError(
+        `${path}: the document is longer than ${largest / 1024 / 1024} MiB. Split it, or write JSON Lines with one document a line.`,
+      );
   }
   return Buffer.concat(chunks);
 }
@@ -68,12 +52,8 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** What the user is told when `path` cannot be read; an InfraError where the disk is to blame. */
 export function readError(path: string, error: unknown): UserError | InfraError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reason = reasons[code];
+  const reason = reasons[codeOf(error)];
   return reason === undefined
     ? new InfraError(`Cannot read ${path}: ${messageOf(error)}`, { cause: error })
     : new UserError(`Cannot read ${path}: ${reason}.`, { cause: error });
 }
-
-const tooLarge = (where: string, what: string, advice: string): UserError =>
-  new UserError(`${where}: the ${what} is longer than ${largest / 1024 / 1024} MiB. ${advice}.`);
