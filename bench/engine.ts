@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { Graph } from '../src/engine/local/graph.ts';
 import { initialWeights } from '../src/engine/local/init.ts';
-import { clipGradient, newMoments, Optimizer } from '../src/engine/local/optimizer.ts';
+import { clipGradient, Optimizer } from '../src/engine/local/optimizer.ts';
 import { layoutOf, type ModelConfig } from '../src/engine/local/qwen3.ts';
 import { openRuntime, type Runtime } from '../src/engine/local/runtime.ts';
 import { SampleBatch, SampleGraphs } from '../src/engine/local/sampler.ts';
@@ -82,7 +82,8 @@ function batchOf(c: ModelConfig, share: number): Datum[] {
 }
 
 async function training(c: ModelConfig, runtime: Runtime, share: number): Promise<{ tokens: number; flops: number }> {
-  const [theta, moments] = [initialWeights(c, 1), newMoments(layoutOf(c).size)];
+  const zeros = (): Float32Array => new Float32Array(layoutOf(c).size);
+  const [theta, moments] = [initialWeights(c, 1), { m: zeros(), v: zeros(), step: 0 }];
   const [trainer, optimizer] = [new Trainer(c, runtime), new Optimizer(layoutOf(c), runtime)];
   const batch = batchOf(c, share);
   const micros = microBatches(batch);

@@ -1,6 +1,5 @@
 /** What code this is: version of the package and, in a checkout, its commit. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
 const ROOT = new URL('../../', import.meta.url);
 
@@ -11,8 +10,6 @@ const readOr = (path: string): string | null => {
     return null;
   }
 };
-
-export const packageRoot = fileURLToPath(ROOT);
 
 export const packageVersion = (): string => {
   const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { version: string };

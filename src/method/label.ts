@@ -12,7 +12,7 @@
  */
 import type { Label } from '../types.ts';
 
-export const VIEW = 3;
+const VIEW = 3;
 
 /** `generations` a candidate costs. */
 export const LABEL_RULES = {

@@ -49,8 +49,6 @@ export const SCHEDULES = {
   },
 } as const satisfies Record<string, Schedule>;
 
-export const auditedSteps = (s: Schedule): number => s.proposerSteps + s.solverSteps;
-
 /** Weights of h = 1..4; a hop count that a policy cannot write has weight 0. */
 export type HopMix = readonly [number, number, number, number];
 

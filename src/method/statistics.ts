@@ -25,22 +25,6 @@ export const weightedMean =
     return total === 0 ? Number.NaN : sum / total;
   };
 
-/** Unweighted mean over steps of each step's mean: the audit's round metric. `steps[i]` is the step of item i. */
-export function stepMean(values: readonly number[], steps: readonly number[]): Statistic {
-  const index = new Map([...new Set(steps)].map((step, s) => [step, s]));
-  const at = steps.map((step) => index.get(step)!);
-  return (weights) => {
-    const sums = new Float64Array(index.size);
-    const totals = new Float64Array(index.size);
-    for (let i = 0; i < values.length; i++) {
-      sums[at[i]!]! += weights[i]! * values[i]!;
-      totals[at[i]!]! += weights[i]!;
-    }
-    const means = Array.from(sums, (sum, s) => sum / totals[s]!).filter((m) => !Number.isNaN(m));
-    return means.reduce((a, b) => a + b, 0) / means.length;
-  };
-}
-
 export interface BootstrapSettings {
   /** Names the random stream. */
   readonly key: string;
@@ -77,17 +61,6 @@ export function bootstrapAll(
     const sorted = found[s]!.sort((a, b) => a - b);
     return { point, low: quantile(sorted, (1 - level) / 2), high: quantile(sorted, (1 + level) / 2) };
   });
-}
-
-/** Mean of b − a over the same items, with its interval. Above 0: b is better. */
-export function pairedDifference(
-  a: readonly number[],
-  b: readonly number[],
-  clusters: readonly string[],
-  settings: BootstrapSettings,
-): Interval {
-  if (a.length !== b.length) throw new Error(`paired samples differ in length: ${a.length} and ${b.length}`);
-  return bootstrap(weightedMean(a.map((x, i) => b[i]! - x)), clusters, settings);
 }
 
 /** Linear interpolation between order statistics (type 7). NaN for an empty sample. */
@@ -134,11 +107,4 @@ export function wilson(successes: number, n: number): Interval {
   const centre = (p + (z * z) / (2 * n)) / (1 + (z * z) / n);
   const half = (z / (1 + (z * z) / n)) * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n));
   return { point: p, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
-}
-
-/** Over seeds: mean and unbiased SD; the SD of one value is null. */
-export function meanSd(values: readonly number[]): { readonly mean: number; readonly sd: number | null } {
-  const mean = values.reduce((a, b) => a + b, 0) / values.length;
-  if (values.length < 2) return { mean, sd: null };
-  return { mean, sd: Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / (values.length - 1)) };
 }

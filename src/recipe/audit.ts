@@ -48,7 +48,7 @@ export interface AuditedStep {
 }
 
 /** The scheduled steps, and the two kinds of them apart: solver steps memorise under every plan. */
-export const SCOPES = ['scheduled', 'proposer', 'solver'] as const;
+const SCOPES = ['scheduled', 'proposer', 'solver'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface RoundAudit {

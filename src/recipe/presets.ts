@@ -5,6 +5,7 @@
  * Departure of `paper`: its learning rates are those of the small local policies. The published 1e-6 is for full weights of
  * 4B models and moves a policy of a million weights not at all (`--proposer-rate 1e-6 --solver-rate 1e-6` sets it).
  */
+import { SCHEDULES } from '../method/schedule.ts';
 import type { EvolveConfig } from './config.ts';
 import type { SystemName } from './systems.ts';
 
@@ -82,13 +83,9 @@ export const PRESETS = {
     about: 'the schedule of the CrossFit paper',
     loop: {
       ...base,
+      ...SCHEDULES.paper,
       // Every entity of the default world.
       sources: 240,
-      proposerSteps: 18,
-      prompts: 64,
-      admitted: 1600,
-      solverSteps: 25,
-      questions: 64,
       auxiliarySteps: 25,
       temperature: 0.8,
       topP: 0.95,

@@ -1,6 +1,6 @@
 /** How far a run is, in units of work (rollouts) so that the estimate of the time left holds across phases. */
 import type { Engine } from '../engine.ts';
-import { ESTIMATORS } from '../method/advantage.ts';
+import { ESTIMATORS, rolloutsPerPrompt } from '../method/advantage.ts';
 import { auxiliaryUpdates, FEEDBACK_PLANS } from '../method/feedback.ts';
 import type { EvaluationRecord, StepRecord } from '../record.ts';
 import type { Task } from '../train/context.ts';
@@ -32,8 +32,10 @@ export function meter(
   report: (progress: Progress) => void,
   signal: AbortSignal,
 ) {
+  const { trajectories } = ESTIMATORS[config.estimator];
+  const { responses } = config;
   const cost = {
-    proposer: config.prompts * ESTIMATORS[config.estimator].trajectories * (1 + config.responses),
+    proposer: config.prompts * (trajectories + rolloutsPerPrompt({ trajectories, responses })),
     solver: config.questions * config.responses * 1.5,
     write: config.admitted,
     exam: task.gold.length,

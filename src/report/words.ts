@@ -1,4 +1,5 @@
 /** What an audit found, in plain words. */
+import { identityGap } from '../method/agreement.ts';
 import type { AuditReport, RoundAudit, SystemWarning } from '../recipe/audit.ts';
 import { count, interval, share, signed } from './format.ts';
 
@@ -78,11 +79,13 @@ export function caveats(report: AuditReport): string[] {
   if (!done) out.push('The run is not done: its last round may be incomplete.');
   const failed = steps.reduce((sum, { record }) => sum + record.counts.failed, 0);
   if (failed > 0) out.push(`${count(failed)} rollouts were lost to outages; they are in no figure.`);
-  const inconsistent = Math.max(0, ...rounds.map((r) => r.scopes.scheduled.shares).map((s) => (s ? s.X1 + s.X2 : 0)));
+  const shares = rounds.flatMap((r) => r.scopes.scheduled.shares ?? []);
+  const inconsistent = Math.max(0, ...shares.map(({ X1, X2 }) => X1 + X2));
+  const gap = Math.max(0, ...shares.map((s) => Math.abs(identityGap(s))));
   out.push(
     inconsistent === 0
       ? 'No inconsistent pairs (X1, X2): A − T_S = F − L holds in every round.'
-      : `Up to ${share(inconsistent)} of the pairs of a round are inconsistent (X1, X2): matcher and auditor disagree, and A − T_S = F − L holds only up to that.`,
+      : `Up to ${share(inconsistent)} of the pairs of a round are inconsistent (X1, X2): matcher and auditor disagree, and A − T_S misses F − L by up to ${share(gap)}.`,
   );
   const low = rounds.filter(({ scopes }) => scopes.scheduled.steps > 0 && scopes.scheduled.coverage < 0.5);
   if (low.length > 0)

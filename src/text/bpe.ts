@@ -9,7 +9,7 @@ import { byteSpelling, charOfByte } from './byte-level.ts';
  * What a merge may not cross: a word, a number, underscores, back ticks and other punctuation, each with the space before
  * it. JavaScript (flags "gu") and Oniguruma read it alike.
  */
-export const pretokenPattern = ' ?[\\p{L}\\p{M}]+| ?\\p{N}+|_+| ?`+| ?[^\\s\\p{L}\\p{M}\\p{N}_`]+|\\s+(?!\\S)|\\s+';
+const pretokenPattern = ' ?[\\p{L}\\p{M}]+| ?\\p{N}+|_+| ?`+| ?[^\\s\\p{L}\\p{M}\\p{N}_`]+|\\s+(?!\\S)|\\s+';
 
 export interface BpeOptions {
   /** Ids in all: control tokens, 256 bytes, merges. */

@@ -37,8 +37,6 @@ export function encodeWords(pieces: readonly Piece[]): number[] {
   });
 }
 
-export const decodeWords = (ids: readonly number[]): string => ids.map((id) => VOCABULARY[id]).join(' ');
-
 /** `tokenizer.json` of the checkpoint. Without a decoder the format joins words by spaces. */
 export function tokenizerJson(): object {
   return {

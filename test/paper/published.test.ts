@@ -5,8 +5,9 @@ import { identityGap } from '../../src/method/agreement.ts';
 import { difficulty } from '../../src/method/difficulty.ts';
 import { auxiliaryUpdates, FEEDBACK_PLANS } from '../../src/method/feedback.ts';
 import { LABEL_RULES } from '../../src/method/label.ts';
-import { auditedSteps, HOP_MIXES, SCHEDULES } from '../../src/method/schedule.ts';
+import { HOP_MIXES, SCHEDULES, type Schedule } from '../../src/method/schedule.ts';
 
+const auditedSteps = (s: Schedule): number => s.proposerSteps + s.solverSteps;
 const answered = (k: number, n: number) => Array.from({ length: n }, (_, j) => j < k);
 
 describe('CrossFit, final round', () => {

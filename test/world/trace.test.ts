@@ -6,7 +6,7 @@ import { rng } from '../../src/util/rng.ts';
 import { parseQuestion, truth } from '../../src/world/question.ts';
 import { HABITS, type Habits, proposerSteps, type Step, solverSteps, stepPieces } from '../../src/world/teacher.ts';
 import { drill, traceOf } from '../../src/world/trace.ts';
-import { decodeWords, encodeWords, VOCABULARY } from '../../src/world/vocabulary.ts';
+import { encodeWords, VOCABULARY } from '../../src/world/vocabulary.ts';
 import { generateWorld, type World } from '../../src/world/world.ts';
 
 const ALL_HOPS: readonly Hops[] = [1, 2, 3, 4];
@@ -14,6 +14,7 @@ const FAULTLESS: Habits = { ...HABITS, trustFirst: 0, slip: 0, misask: 0, stumbl
 const world = generateWorld({ seed: 21 });
 const clear = generateWorld({ seed: 22, unverifiable: 0, firstRank: 1, miss: 0 });
 
+const decodeWords = (ids: readonly number[]): string => ids.map((id) => VOCABULARY[id]).join(' ');
 const text = (step: Step): string => decodeWords(encodeWords(stepPieces(step)));
 const turns = (steps: readonly Step[]) => steps.flatMap((s) => (s.kind === 'said' ? [s] : []));
 const asked = (steps: readonly Step[]): string => text(steps[0]!).replace('<solve> ', '');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compact } from '../../src/text/dialect/compact.ts';
 import { tokenizerFrom } from '../../src/text/tokenizer.ts';
 import { NAMES, RELATIONS, TYPES } from '../../src/world/names.ts';
-import { decodeWords, encodeWords, tokenizerConfig, tokenizerJson, VOCABULARY } from '../../src/world/vocabulary.ts';
+import { encodeWords, tokenizerConfig, tokenizerJson, VOCABULARY } from '../../src/world/vocabulary.ts';
 import { generateWorld } from '../../src/world/world.ts';
 
 const tokenizer = tokenizerFrom(JSON.parse(JSON.stringify(tokenizerJson())), tokenizerConfig(320));
@@ -44,7 +44,6 @@ describe('tokenizer files', () => {
     expect(tokenizer.encode([`# ${title}`])).toHaveLength(2);
     const ids = tokenizer.encode(['mentor of founder of Brask Mills?', ' Port ~.']);
     expect(tokenizer.decode(ids)).toBe('mentor of founder of Brask Mills ? Port ~');
-    expect(decodeWords(ids)).toBe(tokenizer.decode(ids));
   });
   it('never turn plain text into a control token, and know an unknown word', () => {
     const ids = tokenizer.encode(['<end> <think> zebra Mara']);

@@ -1,8 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readWorld, writeWorld } from '../../src/world/files.ts';
 import { generateWorld, type WorldOptions } from '../../src/world/world.ts';
 import { tinyWorld } from './tiny.ts';
 
@@ -56,19 +52,5 @@ describe('pages', () => {
     const world = tinyWorld();
     expect(world.passages[0]!.text).toBe('Mara Voss: mentor Tobin Hale; Voss: birthplace Fair ~.');
     expect(world.sources[0]!.text).toBe('Mara Voss: mentor Tobin Hale; Voss: birthplace Fair Dale.');
-  });
-  it('can be written and the world rebuilt', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'world-'));
-    try {
-      const world = generateWorld({ seed: 9, unverifiable: 0.3 });
-      await writeWorld(world, dir);
-      expect(await readWorld(dir)).toEqual(world);
-      expect(await readdir(join(dir, 'pages'))).toHaveLength(240);
-      const { id, title, text } = world.sources[17]!;
-      expect(await readFile(join(dir, 'sources', `${id}.md`), 'utf8')).toBe(`# ${title}\n\n${text}\n`);
-      await expect(readWorld(join(dir, 'pages'))).rejects.toThrow(/world\.json/);
-    } finally {
-      await rm(dir, { recursive: true });
-    }
   });
 });

@@ -24,7 +24,7 @@ import { decodeSafetensors, encodeSafetensors } from './safetensors.ts';
 import { microBatches } from './trainer.ts';
 import { WorkerThread } from './worker-thread.ts';
 
-export const DEFAULT_WORKERS = 2;
+const DEFAULT_WORKERS = 2;
 /** Policies kept in memory; others are read again from their blob. */
 const KEPT_POLICIES = 12;
 

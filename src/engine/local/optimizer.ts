@@ -16,12 +16,6 @@ export interface Moments {
   step: number;
 }
 
-export const newMoments = (size: number): Moments => ({
-  m: new Float32Array(size),
-  v: new Float32Array(size),
-  step: 0,
-});
-
 /** Scales `grad` so that its norm is at most `limit` (0 = off); returns the norm before. */
 export function clipGradient(grad: Float32Array, limit: number): number {
   let sum = 0;

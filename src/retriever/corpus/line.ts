@@ -49,7 +49,7 @@ export function parseCorpusLine(line: string): CorpusLine {
 }
 
 /** Title and text of FlashRAG's `contents`. A single line is a text without a title. */
-export function fromContents(contents: string): { readonly title: string; readonly text: string } {
+function fromContents(contents: string): { readonly title: string; readonly text: string } {
   const end = contents.indexOf('\n');
   if (end < 0) return { title: '', text: contents };
   const first = contents.slice(0, end).trim();

@@ -4,7 +4,7 @@ import type { Passage, Source } from '../../types.ts';
 import { paragraphsOf } from './clean.ts';
 import { sentencesOf } from './sentences.ts';
 
-export const MAX_TOKENS = 60;
+const MAX_TOKENS = 60;
 const MIN_TOKENS = 12;
 
 /** The snippets of a document in order, each on one line. A sentence that is too long by itself loses its end. */

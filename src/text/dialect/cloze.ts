@@ -55,7 +55,7 @@ export const cloze: Dialect = {
     question === null ? parseCloze(text, finish) : parseReply(text, finish, queryOf(question)),
 };
 
-export const queryOf = (question: string): string => wordsOf(question.replaceAll(BLANK, ' ')).join(' ');
+const queryOf = (question: string): string => wordsOf(question.replaceAll(BLANK, ' ')).join(' ');
 
 export function questionPieces(question: string): Piece[] {
   const { left, right } = sidesOf(question);
@@ -68,10 +68,7 @@ export function questionPieces(question: string): Piece[] {
   ];
 }
 
-export const passagePieces = (text: string): Piece[] => [
-  tag('<passage>'),
-  spaced(wordsOf(text).slice(0, PASSAGE_WORDS)),
-];
+const passagePieces = (text: string): Piece[] => [tag('<passage>'), spaced(wordsOf(text).slice(0, PASSAGE_WORDS))];
 
 export const resultPieces = (texts: readonly string[]): Piece[] => [tag('<results>'), ...texts.flatMap(passagePieces)];
 
