@@ -6,15 +6,11 @@ import type { Auditor, AuditQuestion, Verdict } from '../auditor.ts';
 import { answerKey } from '../matcher/exact.ts';
 import { alignBlank } from '../text/cloze/align.ts';
 import type { Passage } from '../types.ts';
+import { groupBy } from '../util/group.ts';
 
 /** @param passages what the proposer was shown of each source. */
 export function clozeAuditor(passages: readonly Passage[]): Auditor {
-  const bySource = new Map<string, Passage[]>();
-  for (const passage of passages) {
-    const held = bySource.get(passage.source);
-    if (held) held.push(passage);
-    else bySource.set(passage.source, [passage]);
-  }
+  const bySource = groupBy(passages, ({ source }) => source);
   return {
     name: 'cloze',
     judge: async (items) => items.map((item) => judgeOne(item, bySource.get(item.source) ?? [])),

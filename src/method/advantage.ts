@@ -7,6 +7,8 @@
  * No clipping, no KL term.
  */
 import type { Hops } from '../types.ts';
+import { groupBy } from '../util/group.ts';
+import { mean } from './statistics.ts';
 
 /** A group that teaches nothing. `all_fail`: every reward is 0. */
 export interface IdleGroup {
@@ -30,12 +32,7 @@ const SAME = 1e-9;
 /** `groups[e]` is the key of trajectory e's group: an identity, never a text (equal questions are not one group). */
 export function advantages(rewards: readonly number[], groups: readonly string[]): Advantages {
   if (rewards.length !== groups.length) throw new Error(`${rewards.length} rewards for ${groups.length} group keys`);
-  const members = new Map<string, number[]>();
-  groups.forEach((group, e) => {
-    const list = members.get(group);
-    if (list) list.push(e);
-    else members.set(group, [e]);
-  });
+  const members = groupBy(groups.keys(), (e) => groups[e]!);
   const out = rewards.map(() => 0);
   const trainable: string[] = [];
   const idle: IdleGroup[] = [];
@@ -47,9 +44,9 @@ export function advantages(rewards: readonly number[], groups: readonly string[]
       continue;
     }
     trainable.push(group);
-    const mean = r.reduce((a, b) => a + b, 0) / r.length;
-    const sd = Math.sqrt(r.reduce((a, b) => a + (b - mean) ** 2, 0) / (r.length - 1));
-    for (const e of es) out[e] = (rewards[e]! - mean) / (sd + EPSILON);
+    const centre = mean(r);
+    const sd = Math.sqrt(r.reduce((a, b) => a + (b - centre) ** 2, 0) / (r.length - 1));
+    for (const e of es) out[e] = (rewards[e]! - centre) / (sd + EPSILON);
   }
   return { advantages: out, trainable, idle };
 }

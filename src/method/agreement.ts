@@ -12,7 +12,7 @@
  */
 import type { Verdict } from '../auditor.ts';
 import type { AuditPair, Feedback } from '../types.ts';
-import type { Interval } from './statistics.ts';
+import { type Interval, mean } from './statistics.ts';
 
 export const CELLS = ['C', 'F', 'L', 'D', 'N', 'X1', 'X2'] as const;
 export type Cell = (typeof CELLS)[number];
@@ -72,7 +72,6 @@ export function stepMetrics(pairs: readonly AuditPair[], evaluated: number): Met
 /** Unweighted mean of step metrics. Steps without a judged pair lower the coverage and have no shares to add. */
 export function roundMetrics(steps: readonly Metrics[]): Metrics {
   const shares = steps.flatMap((s) => (s.shares ? [s.shares] : []));
-  const mean = (of: readonly number[]) => (of.length === 0 ? 0 : of.reduce((a, b) => a + b, 0) / of.length);
   const names = [...CELLS, 'TP', 'TS', 'A'] as const;
   return {
     evaluated: steps.reduce((sum, s) => sum + s.evaluated, 0),

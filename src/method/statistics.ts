@@ -25,6 +25,10 @@ export const weightedMean =
     return total === 0 ? Number.NaN : sum / total;
   };
 
+/** 0 of nothing. */
+export const mean = (values: readonly number[]): number =>
+  values.length === 0 ? 0 : values.reduce((a, b) => a + b, 0) / values.length;
+
 export interface BootstrapSettings {
   /** Names the random stream. */
   readonly key: string;

@@ -10,6 +10,7 @@ import {
   auxiliaryUpdates,
   checkAncestry,
   FEEDBACK_PLANS,
+  type FeedbackPlanName,
   fittedOn,
   type Grader,
   graderOf,
@@ -25,7 +26,9 @@ import { dropState, openTrainee } from '../train/trainee.ts';
 import { writeBank } from '../train/write.ts';
 import type { Descent } from '../types.ts';
 import type { EvolveConfig } from './config.ts';
+import { baseDescent, descentOf } from './descent.ts';
 import { meter, type Progress } from './progress.ts';
+import { BASE, SHARED } from './rounds.ts';
 import { SYSTEMS, type SystemName } from './systems.ts';
 
 const MATCHERS = { exact, cover } as const;
@@ -52,8 +55,8 @@ export async function evolve(
   const start = { proposer: engine.base, solver: engine.base };
   try {
     await loop.setup();
-    await loop.evaluate('base', 0, engine.base);
-    const first = await loop.round('shared', 1, start, () => 'main', {});
+    await loop.evaluate(BASE, 0, engine.base);
+    const first = await loop.round(SHARED, 1, start, 'coupled', {});
     for (const system of config.systems) await loop.branch(system, first);
     await run.once<DoneRecord>('done', async () => ({ kind: 'done' }));
   } finally {
@@ -62,7 +65,6 @@ export async function evolve(
 }
 
 type Auxiliaries = Partial<Record<0 | 1, StateRef>>;
-type ChooseGrader = (question: { readonly id: string; readonly source: string }) => Grader;
 
 function openLoop(context: Context, config: EvolveConfig, run: Run, progress: ReturnType<typeof meter>) {
   const { engine, task, settings } = context;
@@ -72,7 +74,7 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
     trainees.set(name, found);
     return found;
   };
-  const descents: Descent[] = [{ policy: engine.base.policy, parent: null, sources: [] }];
+  const descents: Descent[] = [baseDescent(engine.base)];
 
   /** Journals `count` updates; states between the first and the last are dropped once replaced. */
   const steps = async (
@@ -87,7 +89,8 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
       const key = `${prefix}/${pad(step)}`;
       progress.begin();
       const record = await run.once<StepRecord>(key, () => compute(state, step));
-      if (record.phase !== 'proposer') descents.push(descentOf(record));
+      const descent = descentOf(record);
+      if (descent !== null) descents.push(descent);
       if (state !== start) await dropState(run.blobs, state, [record.after, ...keep]);
       state = record.after;
       progress.step(key, record, step, count);
@@ -112,7 +115,7 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
     },
 
     async evaluate(system: string, round: number, { policy }: StateRef): Promise<void> {
-      const key = system === 'base' ? 'base/evaluate' : `${prefixOf(system, round)}/evaluate`;
+      const key = `${prefixOf(system, round)}/evaluate`;
       progress.begin();
       const record = await run.once<EvaluationRecord>(key, () => evaluate(context, { system, round, policy }));
       progress.exam(key, record);
@@ -123,14 +126,14 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
       system: string,
       round: number,
       start: Pick<RoundEnd, 'proposer' | 'solver'>,
-      choose: ChooseGrader,
+      name: FeedbackPlanName,
       auxiliaries: Auxiliaries,
     ): Promise<RoundEnd> {
       const prefix = prefixOf(system, round);
+      const plan = FEEDBACK_PLANS[name];
       const policyOf = (grader: Grader): string =>
         (grader === 'main' ? start.solver : auxiliaries[grader.auxiliary]!).policy;
       const { ancestry } = lineage(descents);
-      const plan = system === 'shared' ? 'coupled' : SYSTEMS[system as SystemName].feedback;
       const keep = [engine.base, start.proposer, start.solver, ...Object.values(auxiliaries)];
       const proposer = await steps(`${prefix}/proposer`, settings.proposerSteps, start.proposer, keep, (before, step) =>
         proposerStep(context, trainee('proposer'), {
@@ -138,16 +141,8 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
           round,
           step,
           before,
-          graderOf: (question) => policyOf(choose(question)),
-          check: (grader, sources) => {
-            checkAncestry(
-              plan,
-              FEEDBACK_PLANS[plan],
-              grader,
-              ancestry(grader),
-              sources.map((source) => ({ source })),
-            );
-          },
+          graderOf: (question) => policyOf(graderOf(plan, settings.seed, question, round)),
+          check: (grader, questions) => checkAncestry(name, plan, grader, ancestry(grader), questions),
         }),
       );
       progress.begin();
@@ -166,7 +161,8 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
 
     /** Rounds 2, 3, … of one system after the shared first. */
     async branch(system: SystemName, first: RoundEnd): Promise<void> {
-      const plan = FEEDBACK_PLANS[SYSTEMS[system].feedback];
+      const { feedback } = SYSTEMS[system];
+      const plan = FEEDBACK_PLANS[feedback];
       const updates = auxiliaryUpdates(plan, settings.auxiliarySteps);
       let end = first;
       // [ours] Auxiliaries start from the base policy, never from the main solver.
@@ -194,8 +190,7 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
               }),
           );
         }
-        const choose: ChooseGrader = (question) => graderOf(plan, settings.seed, question, round);
-        end = await loop.round(system, round, end, choose, auxiliaries);
+        end = await loop.round(system, round, end, feedback, auxiliaries);
       }
     },
 
@@ -207,13 +202,7 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
 }
 
 const prefixOf = (system: string, round: number): string =>
-  system === 'shared' ? `round${round}` : `${system}/round${round}`;
-
-const descentOf = (record: StepRecord): Descent => ({
-  policy: record.after.policy,
-  parent: record.before.policy,
-  sources: [...new Set(record.feedback.map((f) => f.source))],
-});
+  system === BASE ? BASE : system === SHARED ? `round${round}` : `${system}/round${round}`;
 
 function settingsOf(config: EvolveConfig): LoopSettings {
   const { formatWeight, difficulty, gate, ...rest } = config;

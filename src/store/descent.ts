@@ -1,6 +1,7 @@
 /** Whose labels a frozen policy has seen: its descent followed to the base (method.md section 4). */
 import type { Descent } from '../types.ts';
 import { UserError } from '../util/error.ts';
+import { groupBy } from '../util/group.ts';
 
 export interface Lineage {
   /** Ids of all sources whose labels trained `policy` or a policy it comes from. UserError: unknown policy. */
@@ -12,11 +13,10 @@ export interface Lineage {
  * whose policy is its own parent is a step that left the weights as they were: it adds nothing. UserError: a circle.
  */
 export function lineage(records: readonly Descent[]): Lineage {
-  const origins = new Map<string, readonly Descent[]>();
-  for (const record of records) {
-    if (record.parent === record.policy) continue;
-    origins.set(record.policy, [...(origins.get(record.policy) ?? []), record]);
-  }
+  const origins = groupBy(
+    records.filter(({ parent, policy }) => parent !== policy),
+    ({ policy }) => policy,
+  );
   refuseCircles(origins);
   const found = new Map<string, ReadonlySet<string>>();
 

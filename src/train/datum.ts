@@ -4,6 +4,7 @@
  */
 import type { Datum } from '../engine.ts';
 import { type LossMean, type Role, scoredTokens, tokenWeights } from '../method/mask.ts';
+import { flatten } from '../rollout/flatten.ts';
 import type { Rollout } from '../types.ts';
 
 export interface Scored {
@@ -42,15 +43,14 @@ export function datumBatch(scored: readonly Scored[], role: Role, mean: LossMean
 
 /** `weight` goes to every token of `mask`, 0 to the rest. Position t of the arrays is about token t + 1. */
 export function datum(rollout: Rollout, mask: readonly boolean[], weight: number): Datum {
-  const tokens = rollout.turns.flatMap((turn) => turn.tokens);
-  const sampled = rollout.turns.flatMap((turn) => (turn.kind === 'reply' ? turn.logprobs : turn.tokens.map(() => 0)));
-  if (sampled.length !== tokens.length)
-    throw new Error(`rollout has ${tokens.length} tokens but ${sampled.length} log-probabilities`);
+  const { tokens, logprobs } = flatten(rollout);
+  if (logprobs.length !== tokens.length)
+    throw new Error(`rollout has ${tokens.length} tokens but ${logprobs.length} log-probabilities`);
   if (mask[0])
     throw new Error('a rollout must start with a prompt token: its first token has no context to be scored in');
   return {
     tokens,
     advantages: mask.slice(1).map((scores) => (scores ? weight : 0)),
-    logprobs: mask.slice(1).map((scores, t) => (scores ? sampled[t + 1]! : 0)),
+    logprobs: mask.slice(1).map((scores, t) => (scores ? logprobs[t + 1]! : 0)),
   };
 }

@@ -1,25 +1,26 @@
 /** The downstream exam: one greedy trajectory a gold question (method.md section 6). An outage is never a wrong answer. */
-import type { EvaluationRecord, RolloutRecord } from '../record.ts';
+import { mean } from '../method/statistics.ts';
+import type { EvaluationRecord } from '../record.ts';
 import { converse } from '../rollout/converse.ts';
 import { score } from '../text/score.ts';
 import { type Context, environment } from './context.ts';
-import { putRollouts, spoken } from './measure.ts';
+import { putRollouts, type RolloutNote } from './measure.ts';
 import { usageSince } from './usage.ts';
 
 export async function evaluate(
   context: Context,
   at: { readonly system: string; readonly round: number; readonly policy: string },
 ): Promise<EvaluationRecord> {
-  const { engine, blobs, task } = context;
-  const spent = usageSince(engine);
+  const { engine, task } = context;
   const { gold } = task;
+  const spent = usageSince(engine);
   const rollouts = await converse(
     gold.map(({ text, id }) => ({ prompt: task.dialect.solverPrompt(text), question: text, key: `exam/${id}` })),
     await environment(context, at.policy, 'solver', { temperature: 0, topP: 1 }),
   );
   const scores = rollouts.map((r, i) => score(r.answer ?? '', gold[i]!.label.answers));
-  const records = rollouts.map(
-    (rollout, i): RolloutRecord => ({
+  const notes = rollouts.map(
+    (rollout, i): RolloutNote => ({
       role: 'solver',
       about: gold[i]!.text,
       source: gold[i]!.source,
@@ -29,7 +30,6 @@ export async function evaluate(
       reward: scores[i]!.em,
       advantage: null,
       rollout,
-      text: spoken(engine.tokenizer, rollout),
     }),
   );
   return {
@@ -38,10 +38,10 @@ export async function evaluate(
     hops: gold.map((q) => q.hops),
     em: scores.map((s) => s.em === 1),
     coverEm: scores.map((s) => s.coverEm === 1),
-    searches: rollouts.reduce((sum, r) => sum + r.searches, 0) / Math.max(1, rollouts.length),
+    searches: mean(rollouts.map((r) => r.searches)),
     unanswered: rollouts.filter((r) => r.answer === null && r.stop !== 'error').length,
     failed: rollouts.flatMap((r, i) => (r.stop === 'error' ? [i] : [])),
     usage: spent(),
-    rollouts: await putRollouts(blobs, records),
+    rollouts: await putRollouts(context, notes),
   };
 }

@@ -1,11 +1,9 @@
 /** Figures of a step's rollouts, and their form on disk. */
 import { gzipSync } from 'node:zlib';
-import type { Tokenizer } from '../engine.ts';
+import { mean } from '../method/statistics.ts';
 import type { RolloutRecord, StepRecord } from '../record.ts';
-import type { Blobs } from '../store.ts';
 import type { Rollout } from '../types.ts';
-
-const mean = (xs: readonly number[]): number => (xs.length === 0 ? 0 : xs.reduce((a, b) => a + b, 0) / xs.length);
+import type { Context } from './context.ts';
 
 export function rolloutFigures(rollouts: readonly Rollout[]): StepRecord['rollout'] {
   const logprobs = rollouts.flatMap((r) => r.turns.flatMap((t) => (t.kind === 'reply' ? t.logprobs : [])));
@@ -27,10 +25,13 @@ export function countBy(xs: readonly (string | number)[]): Record<string, number
   return out;
 }
 
-/** Turns as text, for people; the tokens stay the truth. */
-export const spoken = (tokenizer: Tokenizer, { turns }: Rollout): RolloutRecord['text'] =>
-  turns.map(({ kind, tokens }) => ({ kind, text: tokenizer.decode(tokens) }));
+/** What is known of a rollout before it is written. */
+export type RolloutNote = Omit<RolloutRecord, 'text'>;
 
-/** Gzipped JSONL, one RolloutRecord a line. Returns the blob id. */
-export const putRollouts = (blobs: Blobs, records: readonly RolloutRecord[]): Promise<string> =>
-  blobs.put(gzipSync(records.map((r) => `${JSON.stringify(r)}\n`).join('')));
+/** Gzipped JSONL, one RolloutRecord a line: turns also as text, for people; the tokens stay the truth. Returns the blob id. */
+export function putRollouts({ engine, blobs }: Context, notes: readonly RolloutNote[]): Promise<string> {
+  const textOf = ({ turns }: Rollout): RolloutRecord['text'] =>
+    turns.map(({ kind, tokens }) => ({ kind, text: engine.tokenizer.decode(tokens) }));
+  const lines = notes.map((note): RolloutRecord => ({ ...note, text: textOf(note.rollout) }));
+  return blobs.put(gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join('')));
+}

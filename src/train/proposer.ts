@@ -2,10 +2,11 @@
 import type { StateRef } from '../engine.ts';
 import { advantages, ESTIMATORS } from '../method/advantage.ts';
 import { proposerReward } from '../method/proposer-reward.ts';
-import type { RolloutRecord, StepRecord } from '../record.ts';
+import { mean } from '../method/statistics.ts';
+import type { StepRecord } from '../record.ts';
 import { type Context, environment } from './context.ts';
 import { agreementOf, type Graded, grade } from './grade.ts';
-import { countBy, meanParts, putRollouts, rolloutFigures, spoken } from './measure.ts';
+import { countBy, meanParts, putRollouts, type RolloutNote, rolloutFigures } from './measure.ts';
 import { type Drafted, propose } from './propose.ts';
 import { type Trainee, warmRate } from './trainee.ts';
 import { usageSince } from './usage.ts';
@@ -17,12 +18,12 @@ export interface ProposerStep {
   readonly before: StateRef;
   /** Policy id of the solver that grades a question of this source. */
   readonly graderOf: (question: { readonly id: string; readonly source: string }) => string;
-  /** Called with the graders' sources before anything is asked: the ancestry check. */
-  readonly check: (grader: string, sources: readonly string[]) => void;
+  /** Called with a grader and its questions before they are asked: the ancestry check. */
+  readonly check: (grader: string, questions: readonly Drafted[]) => void;
 }
 
 export async function proposerStep(context: Context, trainee: Trainee, at: ProposerStep): Promise<StepRecord> {
-  const { engine, blobs, settings } = context;
+  const { engine, settings } = context;
   const spent = usageSince(engine);
   const { round, step } = at;
   const estimator = ESTIMATORS[settings.estimator];
@@ -56,7 +57,7 @@ export async function proposerStep(context: Context, trainee: Trainee, at: Propo
   });
   const feedback = asked.map((d) => graded.get(d)!);
   const member = new Map(members.map((m, i) => [m.d, { reward: m.reward.total, advantage: a[i]! }]));
-  const records = usable.flatMap((d) => recordsOf(context, d, graded.get(d), asked.indexOf(d), member.get(d)));
+  const notes = usable.flatMap((d) => notesOf(d, graded.get(d), asked.indexOf(d), member.get(d)));
   return {
     kind: 'step',
     phase: 'proposer',
@@ -66,7 +67,7 @@ export async function proposerStep(context: Context, trainee: Trainee, at: Propo
     auxiliary: null,
     feedback: feedback.map((g) => g.feedback),
     reward: {
-      mean: members.reduce((sum, m) => sum + m.reward.total, 0) / Math.max(1, members.length),
+      mean: mean(members.map((m) => m.reward.total)),
       parts: meanParts(members.map((m) => m.reward.parts)),
     },
     agreement: agreementOf(feedback),
@@ -82,7 +83,7 @@ export async function proposerStep(context: Context, trainee: Trainee, at: Propo
     update,
     usage: spent(),
     responses: feedback.reduce((sum, g) => sum + g.rollouts.length, 0) / settings.prompts,
-    rollouts: await putRollouts(blobs, records),
+    rollouts: await putRollouts(context, notes),
     before: at.before,
     after,
   };
@@ -98,7 +99,7 @@ async function gradeAll(context: Context, asked: readonly Drafted[], at: Propose
     const mine = named.filter((_, k) => graders[k] === grader);
     at.check(
       grader,
-      mine.map(({ d }) => d.source),
+      mine.map(({ d }) => d),
     );
     const graded = await grade(
       mine.map(({ d, i }) => ({
@@ -117,16 +118,16 @@ async function gradeAll(context: Context, asked: readonly Drafted[], at: Propose
   return out;
 }
 
-function recordsOf(
-  { engine }: Context,
+/** A proposal and the answers to it. `index` is its place in the step's feedback. */
+function notesOf(
   d: Drafted,
   graded: Graded | undefined,
   index: number,
   member: { readonly reward: number; readonly advantage: number } | undefined,
-): RolloutRecord[] {
+): RolloutNote[] {
   const { source, hops } = d;
   const feedback = graded === undefined ? null : index;
-  const own: RolloutRecord = {
+  const own: RolloutNote = {
     role: 'proposer',
     about: source,
     source,
@@ -136,10 +137,9 @@ function recordsOf(
     reward: member?.reward ?? null,
     advantage: member?.advantage ?? null,
     rollout: d.rollout,
-    text: spoken(engine.tokenizer, d.rollout),
   };
   const answers = (graded?.rollouts ?? []).map(
-    (rollout, attempt): RolloutRecord => ({
+    (rollout, attempt): RolloutNote => ({
       role: 'solver',
       about: d.rollout.question!,
       source,
@@ -149,7 +149,6 @@ function recordsOf(
       reward: graded!.feedback.matches[attempt] ? 1 : 0,
       advantage: null,
       rollout,
-      text: spoken(engine.tokenizer, rollout),
     }),
   );
   return [own, ...answers];

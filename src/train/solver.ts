@@ -2,10 +2,11 @@
 import type { StateRef } from '../engine.ts';
 import { advantages } from '../method/advantage.ts';
 import { drawQuestions } from '../method/schedule.ts';
-import type { BankItem, RolloutRecord, StepRecord } from '../record.ts';
+import { mean } from '../method/statistics.ts';
+import type { BankItem, StepRecord } from '../record.ts';
 import { type Context, environment } from './context.ts';
 import { agreementOf, grade } from './grade.ts';
-import { countBy, putRollouts, rolloutFigures, spoken } from './measure.ts';
+import { countBy, putRollouts, type RolloutNote, rolloutFigures } from './measure.ts';
 import { type Trainee, warmRate } from './trainee.ts';
 import { usageSince } from './usage.ts';
 
@@ -22,7 +23,7 @@ export interface SolverStep {
 }
 
 export async function solverStep(context: Context, trainee: Trainee, at: SolverStep): Promise<StepRecord> {
-  const { engine, blobs, settings, matcher } = context;
+  const { engine, settings, matcher } = context;
   const spent = usageSince(engine);
   const { round, step, before } = at;
   const purpose = at.auxiliary === null ? 'solver' : `auxiliary ${at.auxiliary}`;
@@ -59,8 +60,8 @@ export async function solverStep(context: Context, trainee: Trainee, at: SolverS
     role: 'solver',
     learningRate: warmRate(settings.solverRate, at.age, settings.warmupSteps),
   });
-  const records = all.map(
-    ({ rollout, slot, attempt, reward }, i): RolloutRecord => ({
+  const notes = all.map(
+    ({ rollout, slot, attempt, reward }, i): RolloutNote => ({
       role: 'solver',
       about: batch[slot]!.question,
       source: batch[slot]!.source,
@@ -70,10 +71,9 @@ export async function solverStep(context: Context, trainee: Trainee, at: SolverS
       reward,
       advantage: a[i]!,
       rollout,
-      text: spoken(engine.tokenizer, rollout),
     }),
   );
-  const mean = all.reduce((sum, r) => sum + r.reward, 0) / Math.max(1, all.length);
+  const reward = mean(all.map((r) => r.reward));
   return {
     kind: 'step',
     phase: at.auxiliary === null ? 'solver' : 'auxiliary',
@@ -82,7 +82,7 @@ export async function solverStep(context: Context, trainee: Trainee, at: SolverS
     step,
     auxiliary: at.auxiliary,
     feedback: graded.map((g) => g.feedback),
-    reward: { mean, parts: { match: mean } },
+    reward: { mean: reward, parts: { match: reward } },
     agreement: agreementOf(graded),
     counts: {
       trajectories: all.length,
@@ -96,7 +96,7 @@ export async function solverStep(context: Context, trainee: Trainee, at: SolverS
     update,
     usage: spent(),
     responses: all.length / Math.max(1, batch.length),
-    rollouts: await putRollouts(blobs, records),
+    rollouts: await putRollouts(context, notes),
     before,
     after,
   };

@@ -1,9 +1,9 @@
 /** The proposer writes questions until enough are admitted (method.md section 1): the bank of a round. */
 import { draftLabel } from '../method/label.ts';
-import type { BankItem, RolloutRecord, WriteRecord } from '../record.ts';
+import type { BankItem, WriteRecord } from '../record.ts';
 import { UserError } from '../util/error.ts';
 import type { Context } from './context.ts';
-import { countBy, putRollouts, spoken } from './measure.ts';
+import { countBy, putRollouts, type RolloutNote } from './measure.ts';
 import { propose } from './propose.ts';
 import { usageSince } from './usage.ts';
 
@@ -15,11 +15,11 @@ export async function writeBank(
   context: Context,
   at: { readonly system: string; readonly round: number; readonly policy: string },
 ): Promise<WriteRecord> {
-  const { engine, blobs, settings } = context;
+  const { engine, settings } = context;
   const spent = usageSince(engine);
   const bank: BankItem[] = [];
   const refused: string[] = [];
-  const records: RolloutRecord[] = [];
+  const notes: RolloutNote[] = [];
   let tried = 0;
   for (let step = 0; bank.length < settings.admitted && tried < PATIENCE * settings.admitted; step++) {
     const prompts = Math.min(BATCH, settings.admitted);
@@ -41,7 +41,7 @@ export async function writeBank(
         const id = `${at.system}/${at.round}/${bank.length}`;
         bank.push({ id, question: rollout.question!, label: label.answers[0]!, source, hops });
       }
-      records.push({
+      notes.push({
         role: 'proposer',
         about: source,
         source,
@@ -51,7 +51,6 @@ export async function writeBank(
         reward: null,
         advantage: null,
         rollout,
-        text: spoken(engine.tokenizer, rollout),
       });
     }
   }
@@ -69,7 +68,7 @@ export async function writeBank(
     tried,
     refused: countBy(refused),
     usage: spent(),
-    rollouts: await putRollouts(blobs, records),
+    rollouts: await putRollouts(context, notes),
     policy: at.policy,
   };
 }

@@ -3,6 +3,7 @@
  * Newton-Schulz steps that bring all singular values near 1 (Jordan et al. 2024), run as one graph per matrix shape.
  */
 import type { OptimSettings } from '../../engine.ts';
+import { groupBy } from '../../util/group.ts';
 import { Graph, type Value } from './graph.ts';
 import type { Layout, TensorSpec } from './qwen3.ts';
 import type { Runtime, Session } from './runtime.ts';
@@ -51,14 +52,11 @@ export class Optimizer {
 
   /** Matrices by shape. */
   #matrices(): Map<string, TensorSpec[]> {
-    const groups = new Map<string, TensorSpec[]>();
     const matrices = this.#layout.parameters.filter((p) => p.matrix);
-    for (const t of this.#layout.tensors) {
-      if (!matrices.some((p) => t.offset >= p.offset && t.offset < p.offset + p.size)) continue;
-      const key = t.shape.join('x');
-      groups.set(key, [...(groups.get(key) ?? []), t]);
-    }
-    return groups;
+    const inside = this.#layout.tensors.filter((t) =>
+      matrices.some((p) => t.offset >= p.offset && t.offset < p.offset + p.size),
+    );
+    return groupBy(inside, ({ shape }) => shape.join('x'));
   }
 
   async #muon(

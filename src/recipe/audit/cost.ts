@@ -1,5 +1,7 @@
 /** What each part of a run cost. Nothing is counted twice: shared rounds have rows of their own. */
 import type { Usage } from '../../engine.ts';
+import { mean } from '../../method/statistics.ts';
+import { groupBy } from '../../util/group.ts';
 import { BASE, type Line, type RunLines, SHARED } from '../rounds.ts';
 
 const PHASES = ['proposer', 'write', 'solver', 'evaluate', 'auxiliary'] as const;
@@ -39,12 +41,7 @@ export function costRows({ setup, steps, writes, evaluations }: RunLines): CostR
     ...writes.map((line) => ({ phase: 'write' as const, line, responses: null })),
     ...evaluations.map((line) => ({ phase: 'evaluate' as const, line, responses: null })),
   ];
-  const groups = new Map<string, Part[]>();
-  for (const part of parts) {
-    const { system, round } = part.line.record;
-    const name = JSON.stringify([system, round, part.phase]);
-    groups.set(name, [...(groups.get(name) ?? []), part]);
-  }
+  const groups = groupBy(parts, ({ phase, line: { record } }) => JSON.stringify([record.system, record.round, phase]));
   return [...groups.values()]
     .map((own) => {
       const { phase, line } = own[0]!;
@@ -57,7 +54,7 @@ export function costRows({ setup, steps, writes, evaluations }: RunLines): CostR
         usage: own.reduce((sum, part) => addUsage(sum, part.line.record.usage), NO_USAGE),
         responses: own.some(({ responses }) => responses === null)
           ? null
-          : own.reduce((sum, { responses }) => sum + responses!, 0) / own.length,
+          : mean(own.map(({ responses }) => responses!)),
       };
     })
     .sort(

@@ -4,8 +4,9 @@
  */
 import type { SetupRecord, StepRecord } from '../../record.ts';
 import { type Lineage, lineage } from '../../store/descent.ts';
-import type { Descent, Feedback } from '../../types.ts';
 import { UserError } from '../../util/error.ts';
+import { groupBy } from '../../util/group.ts';
+import { baseDescent, descentOf } from '../descent.ts';
 import type { Line, RoundLines, RunLines } from '../rounds.ts';
 
 export interface GraderAudit {
@@ -25,23 +26,10 @@ export interface GraderAudit {
   readonly overlap: number | null;
 }
 
-const sourcesOf = ({ feedback }: StepRecord): string[] => [...new Set(feedback.map(({ source }) => source))];
-
-export function descentOf(setup: SetupRecord, steps: readonly Line<StepRecord>[]): Descent[] {
-  return [
-    { policy: setup.base.policy, parent: null, sources: [] },
-    ...steps.flatMap(({ record }) =>
-      record.phase === 'proposer'
-        ? []
-        : [{ policy: record.after.policy, parent: record.before.policy, sources: sourcesOf(record) }],
-    ),
-  ];
-}
-
 /** One row per role that graded in a phase of a round. */
 export function auditGraders({ setup, steps, rounds }: RunLines): GraderAudit[] {
   const roles = rolesOf(setup, steps);
-  const line = lineage(descentOf(setup, steps));
+  const line = lineage([baseDescent(setup.base), ...steps.flatMap(({ record }) => descentOf(record) ?? [])]);
   return rounds.flatMap((round) => [
     ...rowsOf(round, 'proposer', roles, line),
     ...rowsOf(round, 'solver', roles, line),
@@ -68,16 +56,12 @@ function rowsOf(
   roles: ReadonlyMap<string, string>,
   line: Lineage,
 ): GraderAudit[] {
-  const named = new Map<string, Feedback[]>();
-  for (const { record } of round[phase]) {
-    for (const asked of record.feedback) {
-      const role = phase === 'proposer' ? (roles.get(asked.grader) ?? 'unknown policy') : trainedBy(record);
-      const held = named.get(role);
-      if (held) held.push(asked);
-      else named.set(role, [asked]);
-    }
-  }
-  return [...named].map(([role, asked]) => {
+  const graded = round[phase].flatMap(({ record }) => record.feedback.map((asked) => ({ record, asked })));
+  const byRole = groupBy(graded, ({ record, asked }) =>
+    phase === 'proposer' ? (roles.get(asked.grader) ?? 'unknown policy') : trainedBy(record),
+  );
+  return [...byRole].map(([role, own]) => {
+    const asked = own.map((one) => one.asked);
     const policies = [...new Set(asked.map(({ grader }) => grader))];
     const ancestors = new Map(policies.map((policy) => [policy, ancestryOf(line, policy)]));
     const known = [...ancestors.values()].every((found) => found !== null);
