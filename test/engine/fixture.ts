@@ -1,11 +1,10 @@
 /** A tiny model, an engine over it, and blobs in memory. */
+import { memoryBlobs } from '../../src/cli/memory-blobs.ts';
 import { initialWeights } from '../../src/engine/local/init.ts';
 import { type LocalOptions, openLocalEngine } from '../../src/engine/local/local.ts';
 import type { ModelConfig } from '../../src/engine/local/qwen3.ts';
 import { scriptedTokenizer } from '../../src/engine/scripted.ts';
 import type { Engine, OptimSettings, SampleRequest } from '../../src/engine.ts';
-import type { Blobs } from '../../src/store.ts';
-import { contentId } from '../../src/util/id.ts';
 import { rng } from '../../src/util/rng.ts';
 
 export const TINY: ModelConfig = {
@@ -25,25 +24,7 @@ export const TINY: ModelConfig = {
 export const noisyWeights = (config: ModelConfig, seed: number): Float32Array =>
   initialWeights(config, seed).map((w, i) => w + 0.1 * rng('noise', seed, i).normal());
 
-export function memoryBlobs(): Blobs {
-  const known = new Map<string, Uint8Array>();
-  return {
-    async put(bytes) {
-      const id = contentId(bytes);
-      known.set(id, bytes.slice());
-      return id;
-    },
-    async get(id) {
-      const bytes = known.get(id);
-      if (!bytes) throw new Error(`no blob ${id}`);
-      return bytes;
-    },
-    has: async (id) => known.has(id),
-    async drop(id) {
-      known.delete(id);
-    },
-  };
-}
+export { memoryBlobs };
 
 export const openTiny = (over: Partial<LocalOptions> = {}): Promise<Engine> =>
   openLocalEngine({

@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Completion, Datum, Engine, StateRef } from '../../src/engine.ts';
 import { InfraError, UserError } from '../../src/util/error.ts';
-import { ADAM, furthest, openTiny, request, TINY, tokensOf } from './fixture.ts';
+import { ADAM, furthest, memoryBlobs, openTiny, request, TINY, tokensOf } from './fixture.ts';
 
 const started: Worker[] = [];
 vi.mock('node:worker_threads', async (original) => {
@@ -123,6 +123,12 @@ describe('local engine on worker threads', () => {
     await expect(sampleAll(engine)).rejects.toThrow(InfraError);
     // Nobody waits for this one: it must not end the process.
     (await engine.policy(engine.base.policy)).open(1);
+  });
+
+  it('leaves no thread behind when it cannot be opened', async () => {
+    const full = { ...memoryBlobs(), put: () => Promise.reject(new InfraError('disk full')) };
+    await expect(openTiny({ blobs: full })).rejects.toThrow('disk full');
+    expect(started.map(({ threadId }) => threadId)).toEqual([-1, -1]);
   });
 
   it('closing ends what waits', async () => {

@@ -6,7 +6,7 @@ import type { OptimSettings } from '../../engine.ts';
 import { groupBy } from '../../util/group.ts';
 import { Graph, type Value } from './graph.ts';
 import type { Layout, TensorSpec } from './qwen3.ts';
-import type { Runtime, Session } from './runtime.ts';
+import { type Runtime, type SessionCache, sessionCache } from './runtime.ts';
 
 const NEWTON_SCHULZ = { a: 3.4445, b: -4.775, c: 2.0315, steps: 5 } as const;
 const MUON_MOMENTUM = 0.95;
@@ -32,11 +32,12 @@ export function clipGradient(grad: Float32Array, limit: number): number {
 export class Optimizer {
   readonly #layout: Layout;
   readonly #runtime: Runtime;
-  readonly #sessions = new Map<string, Promise<Session>>();
+  readonly #sessions: SessionCache<string>;
 
   constructor(layout: Layout, runtime: Runtime) {
     this.#layout = layout;
     this.#runtime = runtime;
+    this.#sessions = sessionCache(runtime);
   }
 
   /** Updates `theta` in place from `grad` (already clipped). */
@@ -82,13 +83,9 @@ export class Optimizer {
       const scale = 1 / (Math.sqrt(sum) + 1e-7);
       for (let i = 0; i < size; i++) direction[n * size + i] = direction[n * size + i]! * scale;
     });
-    let session = this.#sessions.get(key);
-    if (!session) {
-      session = this.#runtime.open(newtonSchulz(rows, cols));
-      this.#sessions.set(key, session);
-    }
+    const session = await this.#sessions.get(key, () => newtonSchulz(rows, cols));
     const { Tensor } = this.#runtime.ort;
-    const out = await (await session).run({ x: new Tensor('float32', direction, [tensors.length, rows, cols]) });
+    const out = await session.run({ x: new Tensor('float32', direction, [tensors.length, rows, cols]) });
     const update = out.y!.data as Float32Array;
     const rate = muonRate! * Math.sqrt(Math.max(1, rows / cols));
     const keep = 1 - muonRate! * weightDecay;
@@ -97,9 +94,8 @@ export class Optimizer {
     });
   }
 
-  async close(): Promise<void> {
-    for (const session of this.#sessions.values()) await (await session).release();
-    this.#sessions.clear();
+  close(): Promise<void> {
+    return this.#sessions.close();
   }
 }
 

@@ -31,6 +31,27 @@ export async function openRuntime(prefer: 'native' | 'wasm' = 'native'): Promise
   );
 }
 
+export interface SessionCache<K> {
+  /** The session of `key`; `model` builds its graph the first time. */
+  get(key: K, model: () => Uint8Array): Promise<Session>;
+  close(): Promise<void>;
+}
+
+export function sessionCache<K>(runtime: Runtime): SessionCache<K> {
+  const sessions = new Map<K, Promise<Session>>();
+  return {
+    get(key, model) {
+      const session = sessions.get(key) ?? runtime.open(model());
+      sessions.set(key, session);
+      return session;
+    },
+    async close() {
+      for (const session of sessions.values()) await (await session).release();
+      sessions.clear();
+    },
+  };
+}
+
 async function native(): Promise<Ort> {
   const module = await import('onnxruntime-node');
   return (module as { default?: Ort }).default ?? module;

@@ -7,9 +7,9 @@ import { UserError } from '../../util/error.ts';
 import { type Rng, rng } from '../../util/rng.ts';
 import { argmax, draw } from './draw.ts';
 import { KvCache } from './kv-cache.ts';
-import { layoutOf, type ModelConfig } from './qwen3.ts';
-import type { Runtime, Session, Tensor } from './runtime.ts';
-import { PAGE, pageName, type SampleShape, sampleGraph } from './sample-graph.ts';
+import type { Tensor } from './runtime.ts';
+import { PAGE, pageName, type SampleShape } from './sample-graph.ts';
+import type { SampleGraphs } from './sample-graphs.ts';
 
 /** New tokens per row of the prefill graphs; a prompt is cut into such chunks. */
 const PREFILL_CHUNKS = [8, 16, 32, 48, 64] as const;
@@ -17,48 +17,6 @@ const PREFILL_TOKENS = 2048;
 const DECODE_ROWS = 64;
 /** Rows are re-packed when fewer than this share of a decode batch still runs. */
 const PACKED = 0.75;
-
-export interface Weights {
-  readonly id: string;
-  readonly theta: Float32Array;
-}
-
-/** Graph sessions and weight tensors, shared by all batches of a thread. */
-export class SampleGraphs {
-  readonly config: ModelConfig;
-  readonly runtime: Runtime;
-  readonly #sessions = new Map<string, Promise<Session>>();
-
-  constructor(config: ModelConfig, runtime: Runtime) {
-    this.config = config;
-    this.runtime = runtime;
-  }
-
-  session(shape: SampleShape): Promise<Session> {
-    const key = `${shape.fresh}/${shape.pages}/${shape.tempered}`;
-    let session = this.#sessions.get(key);
-    if (!session) {
-      session = this.runtime.open(sampleGraph(this.config, shape));
-      this.#sessions.set(key, session);
-    }
-    return session;
-  }
-
-  weightFeeds(theta: Float32Array): Record<string, Tensor> {
-    const { Tensor } = this.runtime.ort;
-    return Object.fromEntries(
-      layoutOf(this.config).parameters.map((p) => [
-        p.input,
-        new Tensor('float32', theta.subarray(p.offset, p.offset + p.size), p.shape),
-      ]),
-    );
-  }
-
-  async close(): Promise<void> {
-    for (const session of this.#sessions.values()) await (await session).release();
-    this.#sessions.clear();
-  }
-}
 
 interface Row {
   readonly lane: number;

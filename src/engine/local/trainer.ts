@@ -4,7 +4,7 @@
  */
 import type { Datum, Loss } from '../../engine.ts';
 import { type Layout, layoutOf, type ModelConfig } from './qwen3.ts';
-import type { Runtime, Session, Tensor } from './runtime.ts';
+import { type Runtime, type SessionCache, sessionCache, type Tensor } from './runtime.ts';
 import { gradName, trainGraph } from './train-graph.ts';
 
 /** Tokens of one micro-batch: small enough for a core's cache, and a batch of 2 k feeds two workers. */
@@ -46,11 +46,12 @@ export class Trainer {
   readonly grad: Float32Array;
   readonly #config: ModelConfig;
   readonly #runtime: Runtime;
-  readonly #sessions = new Map<number, Promise<Session>>();
+  readonly #sessions: SessionCache<number>;
 
   constructor(config: ModelConfig, runtime: Runtime) {
     this.#config = config;
     this.#runtime = runtime;
+    this.#sessions = sessionCache(runtime);
     this.layout = layoutOf(config);
     this.grad = new Float32Array(this.layout.size);
   }
@@ -108,7 +109,7 @@ export class Trainer {
     for (const t of this.layout.tensors) {
       feeds[t.input] = new Tensor('float32', theta.subarray(t.offset, t.offset + t.size), t.shape);
     }
-    const session = await this.#session(T);
+    const session = await this.#sessions.get(T, () => trainGraph(this.#config, T));
     const out = await session.run(feeds);
     const floats = (name: string): Float32Array => out[name]!.data as Float32Array;
     for (const t of this.layout.tensors) {
@@ -145,18 +146,8 @@ export class Trainer {
     scatter(grad, targets, byTarget, d);
   }
 
-  #session(T: number): Promise<Session> {
-    let session = this.#sessions.get(T);
-    if (!session) {
-      session = this.#runtime.open(trainGraph(this.#config, T));
-      this.#sessions.set(T, session);
-    }
-    return session;
-  }
-
-  async close(): Promise<void> {
-    for (const session of this.#sessions.values()) await (await session).release();
-    this.#sessions.clear();
+  close(): Promise<void> {
+    return this.#sessions.close();
   }
 }
 

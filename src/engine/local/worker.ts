@@ -4,7 +4,8 @@ import { messageOf, UserError } from '../../util/error.ts';
 import { clipGradient, Optimizer } from './optimizer.ts';
 import { layoutOf } from './qwen3.ts';
 import { openRuntime } from './runtime.ts';
-import { SampleBatch, SampleGraphs } from './sampler.ts';
+import { SampleGraphs } from './sample-graphs.ts';
+import { SampleBatch } from './sampler.ts';
 import { Trainer } from './trainer.ts';
 import type { WorkerData, WorkerReply, WorkerRequest, WorkerResults } from './worker-protocol.ts';
 
