@@ -1,5 +1,4 @@
 /** The end of a run: audit it, write its report, print the tables, and say where things are. */
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AuditReport, auditRun } from '../recipe/audit.ts';
 import { reportHtml } from '../report/html.ts';
@@ -7,7 +6,7 @@ import { summaryJson, summaryText } from '../report/summary.ts';
 import { visible } from '../report/visible.ts';
 import { openReader } from '../store/read.ts';
 import type { Task } from '../train/context.ts';
-import { diskError } from '../util/disk.ts';
+import { replaceFile } from '../util/disk.ts';
 import type { ProgressView } from './progress.ts';
 import { quoted } from './shell.ts';
 import type { Terminal } from './terminal.ts';
@@ -28,22 +27,12 @@ export async function publish(
   progress.note('auditing');
   const reader = await openReader(folder);
   const report = await auditRun(reader, task.auditor);
-  const html = await writeReport(join(folder, 'report.html'), await reportHtml(report, reader, task.sourceText));
+  const html = join(folder, 'report.html');
+  await replaceFile(html, await reportHtml(report, reader, task.sourceText));
   progress.close();
   if (json) return terminal.json({ html, ...summaryJson(report) });
   terminal.out(summaryText(report, { colours: terminal.colours.out, html }));
   if (hints) terminal.out(nextSteps(folder, report, task));
-}
-
-/** Whole or not there. */
-async function writeReport(file: string, html: string): Promise<string> {
-  try {
-    await writeFile(`${file}.unfinished`, html);
-    await rename(`${file}.unfinished`, file);
-  } catch (error) {
-    throw diskError(file, 'write', error);
-  }
-  return file;
 }
 
 function nextSteps(folder: string, report: AuditReport, task: Task): string {

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readCheckpoint } from '../engine/local/checkpoint.ts';
+import { type Checkpoint, readCheckpoint } from '../engine/local/checkpoint.ts';
 import { openLocalEngine } from '../engine/local/local.ts';
 import { loadTokenizer } from '../engine/tokenizer-file.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine, Tokenizer } from '../engine.ts';
 import type { Blobs } from '../store.ts';
 import { UserError } from '../util/error.ts';
 
@@ -25,7 +25,12 @@ export function policyDir(nameOrPath: string): string {
   );
 }
 
-export async function openPolicyEngine(dir: string, blobs: Blobs, workers: number): Promise<Engine> {
+export interface PolicyFiles extends Checkpoint {
+  readonly tokenizer: Tokenizer;
+}
+
+/** @throws UserError when a file is missing, damaged, or from another checkpoint than the rest. */
+export async function readPolicy(dir: string): Promise<PolicyFiles> {
   const { config, weights } = await readCheckpoint(dir);
   const tokenizer = await loadTokenizer(dir);
   if (tokenizer.vocabSize > config.vocabSize) {
@@ -33,5 +38,8 @@ export async function openPolicyEngine(dir: string, blobs: Blobs, workers: numbe
       `${dir}: tokenizer.json has ${tokenizer.vocabSize} tokens but config.json says vocab_size ${config.vocabSize}; they must come from one checkpoint`,
     );
   }
-  return openLocalEngine({ config, weights, tokenizer, blobs, workers });
+  return { config, weights, tokenizer };
 }
+
+export const openPolicyEngine = async (dir: string, blobs: Blobs, workers: number): Promise<Engine> =>
+  openLocalEngine({ ...(await readPolicy(dir)), blobs, workers });

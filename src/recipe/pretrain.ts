@@ -1,5 +1,4 @@
 /** `pretrain`: makes a base policy as an ordinary Hugging Face directory, with the command, seed and log that made it. */
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeCheckpoint } from '../engine/local/checkpoint.ts';
 import { initialWeights } from '../engine/local/init.ts';
@@ -21,7 +20,7 @@ import {
 import { type ReaderPart, readerCorpus, readerTokenizer } from '../train/pretrain/reader-corpus.ts';
 import { READER_MODEL, READER_PLAN, type ReaderProbe, readerTask } from '../train/pretrain/reader-task.ts';
 import type { Passage } from '../types.ts';
-import { diskError } from '../util/disk.ts';
+import { makeFolder, replaceFile } from '../util/disk.ts';
 import { tokenizerConfig, tokenizerJson } from '../world/vocabulary.ts';
 import type { PolicyName } from './policies.ts';
 import { readerText, type TextPlace } from './reader-text.ts';
@@ -117,7 +116,7 @@ export async function pretrainPolicy(
   { run, out, command, version, report, signal }: Making,
 ): Promise<ChunkRecord> {
   // Before the training: a folder that cannot be made should not cost it.
-  await writing(out, () => mkdir(out, { recursive: true }));
+  await makeFolder(out);
   const engine = await openLocalEngine({
     config: model,
     weights: initialWeights(model, plan.seed),
@@ -135,24 +134,14 @@ export async function pretrainPolicy(
     const weights = decodeSafetensors(layoutOf(model), await run.blobs.get(state.policy), 'the trained policy');
     const about = { command, policy, plan, workers, version };
     const log = records.map(({ state: _, ...figures }, chunk) => JSON.stringify({ chunk, ...figures }));
-    await writing(out, async () => {
-      for (const [name, json] of Object.entries(tokenizer)) {
-        await writeFile(join(out, name), `${JSON.stringify(json)}\n`);
-      }
-      await writeFile(join(out, 'pretrain.json'), `${JSON.stringify(about, null, 2)}\n`);
-      await writeFile(join(out, 'pretrain-log.jsonl'), `${log.join('\n')}\n`);
-      await writeCheckpoint(out, { config: model, weights });
-    });
+    for (const [name, json] of Object.entries(tokenizer)) {
+      await replaceFile(join(out, name), `${JSON.stringify(json)}\n`);
+    }
+    await replaceFile(join(out, 'pretrain.json'), `${JSON.stringify(about, null, 2)}\n`);
+    await replaceFile(join(out, 'pretrain-log.jsonl'), `${log.join('\n')}\n`);
+    await writeCheckpoint(out, { config: model, weights });
     return records.at(-1)!;
   } finally {
     await engine.close();
-  }
-}
-
-async function writing(out: string, work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    throw diskError(out, 'write', error);
   }
 }

@@ -1,6 +1,7 @@
 /** Preset, then file, then flags: the settings of a run with nothing left open. */
 import { basename, join, resolve } from 'node:path';
 import { ESTIMATORS, type Estimator } from '../method/advantage.ts';
+import { canonical } from '../store/json.ts';
 import { UserError } from '../util/error.ts';
 import { contentId } from '../util/id.ts';
 import { firstComplaint } from './complaint.ts';
@@ -109,10 +110,3 @@ function runName(command: CommandName, preset: PresetName, config: EvolveConfig)
     ...(departs ? [contentId(canonical(config)).slice(0, 6)] : []),
   ].join('-');
 }
-
-const canonical = (value: object): string =>
-  JSON.stringify(value, (_, v) =>
-    typeof v === 'object' && v !== null && !Array.isArray(v)
-      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : v,
-  );

@@ -1,14 +1,12 @@
 /** Content-addressed files: blobs/ab/cdef…, named by what is in them. A blob is whole or not there. */
-import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Blobs } from '../store.ts';
-import { codeOf, diskError } from '../util/disk.ts';
+import { codeOf, diskError, exists, writeDurably } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
 import { contentId, isContentId } from '../util/id.ts';
 
 let temporaries = 0;
-const yes = (): boolean => true;
-const no = (): boolean => false;
 
 /** Unfinished writes, inside the blob folder; may be emptied when nobody writes. */
 export const UNFINISHED = 'unfinished';
@@ -55,7 +53,7 @@ export function openBlobs(folder: string, beforeDrop: () => Promise<void> = asyn
       }
       return bytes;
     },
-    has: (id) => (isContentId(id) ? access(pathOf(id)).then(yes, no) : Promise.resolve(false)),
+    has: async (id) => isContentId(id) && exists(pathOf(id)),
     async drop(id) {
       if (!isContentId(id)) return;
       await beforeDrop();
@@ -64,16 +62,6 @@ export function openBlobs(folder: string, beforeDrop: () => Promise<void> = asyn
       });
     },
   };
-}
-
-export async function writeDurably(file: string, bytes: Uint8Array | string): Promise<void> {
-  const handle = await open(file, 'w');
-  try {
-    await handle.writeFile(bytes);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Makes a rename in `folder` survive a power cut, where the system can do that. */

@@ -46,3 +46,11 @@ function check(name: string, value: unknown, path: (string | number)[]): void {
     path.pop();
   }
 }
+
+/** JSON text that does not depend on the order of object keys; "absent" for undefined. */
+export const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, item) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  ) ?? 'absent';

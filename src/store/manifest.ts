@@ -1,11 +1,10 @@
 /** run.json: what a run is. Written once; whoever continues the run must mean the same one. */
-import { readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../store.ts';
-import { codeOf, diskError } from '../util/disk.ts';
+import { codeOf, diskError, replaceFile } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
-import { writeDurably } from './blob.ts';
-import { toJson } from './json.ts';
+import { canonical, toJson } from './json.ts';
 
 /** Layout of a run folder. A change that old code cannot read raises it. */
 export const SCHEMA = 1;
@@ -52,16 +51,8 @@ export async function readManifest(dir: string): Promise<RunManifest | null> {
   return found as RunManifest;
 }
 
-export async function writeManifest(dir: string, manifest: RunManifest): Promise<void> {
-  const file = fileOf(dir);
-  const temporary = `${file}.unfinished`;
-  try {
-    await writeDurably(temporary, `${JSON.stringify(manifest, null, 2)}\n`);
-    await rename(temporary, file);
-  } catch (error) {
-    throw diskError(file, 'write', error);
-  }
-}
+export const writeManifest = (dir: string, manifest: RunManifest): Promise<void> =>
+  replaceFile(fileOf(dir), `${JSON.stringify(manifest, null, 2)}\n`);
 
 /** A manifest as it would be read back. */
 export const roundTrip = (manifest: unknown): RunManifest => JSON.parse(toJson('run.json', manifest));
@@ -78,10 +69,3 @@ export function differences(there: Json | undefined, now: Json | undefined, path
   const show = (x: Json | undefined): string => (x === undefined ? 'absent' : JSON.stringify(x));
   return canonical(there) === canonical(now) ? [] : [`${path}: ${show(there)} there, ${show(now)} now`];
 }
-
-const canonical = (x: Json | undefined): string =>
-  JSON.stringify(x, (_, value) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([p], [q]) => (p < q ? -1 : 1)))
-      : value,
-  ) ?? 'absent';

@@ -1,8 +1,8 @@
 /** A run folder open for writing: run.json, journal.jsonl, blobs/, lock. Running the same command again continues it. */
-import { access, mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Blobs, Json, Scope } from '../store.ts';
-import { diskError } from '../util/disk.ts';
+import { diskError, exists, makeFolder } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
 import { openBlobs, UNFINISHED } from './blob.ts';
 import { type Journal, openJournal } from './journal.ts';
@@ -33,9 +33,7 @@ export interface Run extends Scope {
  * differs in recipe, config, seed or parents. InfraError: the folder cannot be written.
  */
 export async function openRun(dir: string, spec: RunSpec): Promise<Run> {
-  await mkdir(dir, { recursive: true }).catch((error) => {
-    throw diskError(dir, 'write', error);
-  });
+  await makeFolder(dir);
   const release = acquireLock(join(dir, 'lock'));
   try {
     const { manifest, warnings } = await settleManifest(dir, spec);
@@ -63,11 +61,8 @@ async function settleManifest(dir: string, spec: RunSpec): Promise<{ manifest: R
   const wanted = roundTrip({ schema: SCHEMA, ...spec });
   const found = await readManifest(dir);
   if (found === null) {
-    const orphan = await access(join(dir, 'journal.jsonl')).then(
-      () => true,
-      () => false,
-    );
-    if (orphan) throw new UserError(`${dir}: has a journal but no run.json; restore it or use another --run folder`);
+    if (await exists(join(dir, 'journal.jsonl')))
+      throw new UserError(`${dir}: has a journal but no run.json; restore it or use another --run folder`);
     await writeManifest(dir, wanted);
     return { manifest: wanted, warnings: [] };
   }

@@ -1,4 +1,5 @@
-/** One line for a disk that failed: which path, what could not be done, what to do. */
+/** Files that are whole or not there, and one line for a disk that failed: which path, what could not be done, what to do. */
+import { access, mkdir, open, rename } from 'node:fs/promises';
 import { InfraError, messageOf } from './error.ts';
 
 const CURES: Readonly<Record<string, string>> = {
@@ -21,4 +22,39 @@ export function diskError(path: string, doing: 'write' | 'read' | 'lock', error:
     `${path}: cannot ${doing} (${messageOf(error)}). ${cure} and run the same command again: nothing finished is lost.`,
     { cause: error },
   );
+}
+
+export const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Makes a folder and those around it, where they are missing. */
+export async function makeFolder(dir: string): Promise<void> {
+  await mkdir(dir, { recursive: true }).catch((error) => {
+    throw diskError(dir, 'write', error);
+  });
+}
+
+/** Returns when the bytes survive a power cut. */
+export async function writeDurably(file: string, content: Uint8Array | string): Promise<void> {
+  const handle = await open(file, 'w');
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes a file, in place of an older one if there is one. */
+export async function replaceFile(file: string, content: Uint8Array | string): Promise<void> {
+  const temporary = `${file}.unfinished`;
+  try {
+    await writeDurably(temporary, content);
+    await rename(temporary, file);
+  } catch (error) {
+    throw diskError(file, 'write', error);
+  }
 }

@@ -1,7 +1,8 @@
 /** Hugging Face model directories: config.json, model.safetensors, tokenizer.json. */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UserError } from '../../util/error.ts';
+import { makeFolder, replaceFile } from '../../util/disk.ts';
+import { messageOf, UserError } from '../../util/error.ts';
 import { fromHuggingFace, layoutOf, type ModelConfig, toHuggingFace } from './qwen3.ts';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.ts';
 
@@ -14,9 +15,9 @@ async function read(dir: string, name: string): Promise<Buffer> {
   const file = join(dir, name);
   try {
     return await readFile(file);
-  } catch {
+  } catch (error) {
     throw new UserError(
-      `${file}: cannot be read; a model directory needs config.json, model.safetensors and tokenizer.json`,
+      `${file}: cannot be read; a model directory needs config.json, model.safetensors and tokenizer.json (${messageOf(error)})`,
     );
   }
 }
@@ -28,7 +29,7 @@ export async function readCheckpoint(dir: string): Promise<Checkpoint> {
   try {
     json = JSON.parse(text) as Record<string, unknown>;
   } catch (error) {
-    throw new UserError(`${file}: not JSON (${(error as Error).message})`);
+    throw new UserError(`${file}: not JSON (${messageOf(error)})`);
   }
   const config = fromHuggingFace(json, file);
   const bytes = await read(dir, 'model.safetensors');
@@ -37,9 +38,7 @@ export async function readCheckpoint(dir: string): Promise<Checkpoint> {
 
 /** The weights are written last and whole: a directory with model.safetensors is complete. */
 export async function writeCheckpoint(dir: string, { config, weights }: Checkpoint): Promise<void> {
-  await mkdir(dir, { recursive: true });
-  await writeFile(join(dir, 'config.json'), `${JSON.stringify(toHuggingFace(config), null, 2)}\n`);
-  const file = join(dir, 'model.safetensors');
-  await writeFile(`${file}.part`, encodeSafetensors(layoutOf(config), weights));
-  await rename(`${file}.part`, file);
+  await makeFolder(dir);
+  await replaceFile(join(dir, 'config.json'), `${JSON.stringify(toHuggingFace(config), null, 2)}\n`);
+  await replaceFile(join(dir, 'model.safetensors'), encodeSafetensors(layoutOf(config), weights));
 }
