@@ -44,6 +44,8 @@ export interface HtmlColumn {
   readonly numeric?: boolean;
 }
 
+export const numeric = (head: Content): HtmlColumn => ({ head, numeric: true });
+
 /** Scrolls sideways by itself on narrow screens. */
 export const htmlTable = (columns: readonly HtmlColumn[], rows: readonly (readonly Content[])[], caption: Content) => {
   const kind = (c: number): Html => html`${columns[c]!.numeric ? 'n' : 't'}`;

@@ -8,7 +8,7 @@ import type { AuditPair, Feedback } from '../../types.ts';
 import type { JudgedStep } from './judge.ts';
 
 /** `excess` is A − T_S. */
-const MEASURES = ['TP', 'TS', 'A', 'F', 'L', 'excess'] as const;
+export const MEASURES = ['TP', 'TS', 'A', 'F', 'L', 'excess'] as const;
 export type Measure = (typeof MEASURES)[number];
 export type Intervals = Readonly<Record<Measure, Interval>>;
 

@@ -5,10 +5,8 @@ import type { GraderAudit } from '../../recipe/audit/graders.ts';
 import type { AuditReport } from '../../recipe/audit.ts';
 import { SHARED } from '../../recipe/rounds.ts';
 import { count, DASH, duration, large } from '../format.ts';
-import { type Content, type Html, type HtmlColumn, html, htmlLines, htmlTable } from '../markup.ts';
+import { type Content, type Html, html, htmlLines, htmlTable, numeric } from '../markup.ts';
 import { shortened } from '../visible.ts';
-
-const numeric = (head: Content): HtmlColumn => ({ head, numeric: true });
 
 export function graderSection({ graders, setup }: AuditReport): Html {
   const columns = [

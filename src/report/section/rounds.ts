@@ -1,13 +1,13 @@
 /** The audit by round: the systems side by side, and the tables. */
-import type { Cell } from '../../method/agreement.ts';
+import { CELLS } from '../../method/agreement.ts';
 import type { Interval } from '../../method/statistics.ts';
-import type { Measure, ScopeAudit } from '../../recipe/audit/scope.ts';
+import { MEASURES, type Measure, type ScopeAudit } from '../../recipe/audit/scope.ts';
 import type { AuditReport, RoundAudit } from '../../recipe/audit.ts';
 import { lineChart, type Series } from '../chart/lines.ts';
 import { count, interval, share } from '../format.ts';
-import { type Content, type Html, type HtmlColumn, html, htmlTable, symbol } from '../markup.ts';
+import { type Content, type Html, type HtmlColumn, html, htmlTable, numeric, symbol } from '../markup.ts';
 import { distinctRounds, rowName } from '../summary.ts';
-import { cell, inkOf, systemLegend } from './view.ts';
+import { cell, inkOf, MEASURE_NAMES, roundAxis, systemLegend } from './view.ts';
 
 type Figure = (round: RoundAudit) => Interval | null | undefined;
 
@@ -53,15 +53,12 @@ const PANELS: readonly { title: Content; plain: string; figure: Figure; fromZero
 ];
 
 export function roundFigures(report: AuditReport): Html {
-  const rounds = Array.from({ length: report.setup.rounds }, (_, r) => r + 1);
   const panels = PANELS.map(({ title, plain, figure, fromZero }) => {
     const series = report.setup.systems.map((system) => seriesOf(report, system, figure));
     return lineChart({
       title,
       describe: `${plain}. ${report.rounds.map((r) => `${r.system} round ${r.round}: ${interval(figure(r))}`).join('; ')}`,
-      xName: 'round',
-      x: [0.85, rounds.length + 0.15],
-      xTicks: rounds.map((at) => ({ at, label: String(at) })),
+      ...roundAxis(report),
       series: [...series, sharedDot(report, figure)],
       ...(fromZero ? { fromZero } : {}),
     });
@@ -95,43 +92,30 @@ const sharedDot = (report: AuditReport, figure: Figure): Series => ({
     .flatMap((r) => pointOf(r, figure)),
 });
 
-const MEASURE_COLUMNS: readonly (readonly [Measure, Content])[] = [
-  ['TP', symbol('T_P')],
-  ['TS', symbol('T_S')],
-  ['A', symbol('A')],
-  ['F', symbol('F')],
-  ['L', symbol('L')],
-  ['excess', html`${symbol('A')} − ${symbol('T_S')}`],
-];
-
-const numeric = (head: Content): HtmlColumn => ({ head, numeric: true });
-
-const MASSES = ['C', 'F', 'L', 'D', 'N', 'X1', 'X2'] as const satisfies readonly Cell[];
-
 const rowOf = (names: readonly Content[], { intervals, coverage, questions }: ScopeAudit): Content[] => [
   ...names,
-  ...MEASURE_COLUMNS.map(([measure]) => cell(intervals?.[measure])),
+  ...MEASURES.map((measure) => cell(intervals?.[measure])),
   share(coverage),
   count(questions),
 ];
 
 const massRow = (names: readonly Content[], { shares, evaluated, judged }: ScopeAudit): Content[] => [
   ...names,
-  ...MASSES.map((mass) => share(shares?.[mass])),
+  ...CELLS.map((mass) => share(shares?.[mass])),
   count(judged),
   count(evaluated),
 ];
 
 const columns = (names: readonly string[]): HtmlColumn[] => [
   ...names.map((head) => ({ head })),
-  ...MEASURE_COLUMNS.map(([, head]) => numeric(head)),
+  ...MEASURES.map((measure) => numeric(MEASURE_NAMES[measure])),
   numeric(html`${symbol('J')}/${symbol('E')}`),
   numeric('questions'),
 ];
 
 const massColumns = (names: readonly string[]): HtmlColumn[] => [
   ...names.map((head) => ({ head })),
-  ...MASSES.map((mass) => numeric(symbol(mass))),
+  ...CELLS.map((mass) => numeric(symbol(mass))),
   numeric(symbol('J')),
   numeric(symbol('E')),
 ];

@@ -1,4 +1,5 @@
 /** Curves over the steps of a run: what the audit sees, and how training went. */
+import { mean } from '../../method/statistics.ts';
 import type { AuditedStep, AuditReport } from '../../recipe/audit.ts';
 import { SHARED } from '../../recipe/rounds.ts';
 import type { StepRecord } from '../../record.ts';
@@ -50,7 +51,7 @@ function meansOf(
   const levels = stretches.flatMap(({ from, to }) => {
     const own = points.filter(({ x }) => x > from && x < to);
     if (own.length === 0) return [];
-    const y = own.reduce((sum, point) => sum + point.y, 0) / own.length;
+    const y = mean(own.map((point) => point.y));
     return [
       [
         { x: from, y },

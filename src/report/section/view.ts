@@ -1,12 +1,13 @@
 /** What the sections share: whose steps are whose, in which colour, and how an interval stands in a table. */
 import type { Interval } from '../../method/statistics.ts';
+import type { Measure } from '../../recipe/audit/scope.ts';
 import type { AuditedStep, AuditReport } from '../../recipe/audit.ts';
 import { SHARED } from '../../recipe/rounds.ts';
 import type { StepRecord } from '../../record.ts';
 import type { Ink } from '../chart/lines.ts';
 import { niceTicks } from '../chart/scale.ts';
 import { DASH, share } from '../format.ts';
-import { type Content, type Html, html } from '../markup.ts';
+import { type Content, type Html, html, symbol } from '../markup.ts';
 
 const SYSTEM_INKS: readonly Ink[] = ['c0', 'c1', 'c2', 'c3'];
 
@@ -51,6 +52,16 @@ export function stepAxis(steps: readonly AuditedStep[]) {
   };
 }
 
+/** The axis of charts with a point a round. */
+export function roundAxis({ setup }: AuditReport) {
+  const rounds = Array.from({ length: setup.rounds }, (_, r) => r + 1);
+  return {
+    xName: 'round',
+    x: [0.85, rounds.length + 0.15] as const,
+    xTicks: rounds.map((at) => ({ at, label: String(at) })),
+  };
+}
+
 /** .061 and its interval in small print. */
 export const cell = (x: Interval | null | undefined, number = share): Content =>
   x ? html`${number(x.point)} <small>[${number(x.low)}, ${number(x.high)}]</small>` : DASH;
@@ -63,3 +74,12 @@ export const systemLegend = (report: AuditReport): Html =>
     ['ink', 'round 1, shared'],
     ...report.setup.systems.map((system) => [inkOf(report, system), system] as const),
   ]);
+
+export const MEASURE_NAMES: Readonly<Record<Measure, Content>> = {
+  TP: symbol('T_P'),
+  TS: symbol('T_S'),
+  A: symbol('A'),
+  F: symbol('F'),
+  L: symbol('L'),
+  excess: html`${symbol('A')} − ${symbol('T_S')}`,
+};
