@@ -6,7 +6,7 @@
  */
 import { memoryBlobs } from '../src/cli/memory-blobs.ts';
 import { openPolicyEngine, policyDir } from '../src/recipe/policies.ts';
-import { readerText } from '../src/recipe/reader-text.ts';
+import { readerProbes, readerText } from '../src/recipe/reader-text.ts';
 import { MINI_WORLD, probeMini } from '../src/train/pretrain/mini-task.ts';
 import { readerCorpus } from '../src/train/pretrain/reader-corpus.ts';
 import { probeReader } from '../src/train/pretrain/reader-task.ts';
@@ -43,18 +43,13 @@ function cell(sums: Readonly<Record<string, number>>, kind: string, hops: number
 }
 
 async function reader(corpora: string, count: number): Promise<void> {
-  const { sets, barred, extraProbes } = await readerText({ kind: 'corpora', path: corpora });
-  const encode = engine.tokenizer;
-  const train = readerCorpus(sets, encode, 'train', barred);
-  const held = readerCorpus(sets, encode, 'heldOut');
-  const extra = readerCorpus(extraProbes, encode, 'heldOut');
+  const text = await readerText({ kind: 'corpora', path: corpora }, console.warn);
+  const train = readerCorpus(text.sets, engine.tokenizer, 'train', text.barred);
   console.log(`${count} a cell; answers greedy after one BM25 search, proposals at T 1`);
   console.log('| text | exact match | proposal well-formed | of those, label right |\n|---|---|---|---|');
-  for (const [i, part] of [...held.parts, ...extra.parts].entries()) {
-    const index = [...(train.parts[i]?.passages ?? []), ...part.passages];
-    const from = part.askable.map((k) => part.passages[k]!);
-    const shares = await probeReader(engine, engine.base.policy, { name: part.name, index, from }, count);
-    const values = ['em', 'w', 'span'].map((k) => shares[`${part.name}_${k}`]!.toFixed(3));
-    console.log(`| ${part.name} | ${values.join(' | ')} |`);
+  for (const probe of readerProbes(text, train)) {
+    const shares = await probeReader(engine, engine.base.policy, probe, count);
+    const values = ['em', 'w', 'span'].map((k) => shares[`${probe.name}_${k}`]!.toFixed(3));
+    console.log(`| ${probe.name} | ${values.join(' | ')} |`);
   }
 }

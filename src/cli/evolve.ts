@@ -64,7 +64,8 @@ async function runLoop(name: CommandName, { config, dir }: Resolved, flags: Flag
   try {
     progress.note(config.task.kind === 'docs' ? `reading ${config.task.path}` : 'making the world');
     // Before the run folder: what cannot be read should leave none.
-    const task = await openTask(config, await loadTokenizer(policyDir(config.policy)));
+    const tokenizer = await loadTokenizer(policyDir(config.policy));
+    const task = await openTask(config, tokenizer, (text) => progress.warn(`Warning: ${text}`));
     const spec = { recipe: name, config, seed: config.seed, codeVersion: codeVersion(), parents: [] };
     await inRun(folder, spec, 'step', progress, async (run, signal) => {
       progress.note('starting the engine');

@@ -14,7 +14,7 @@ export function memoryBlobs(under?: Pick<Blobs, 'get' | 'has'>): Blobs {
     },
     async get(id) {
       const bytes = held.get(id) ?? (await under?.get(id));
-      if (bytes === undefined) throw new UserError(`no blob "${id}"`);
+      if (bytes === undefined) throw new UserError(`no blob "${id}"; was the run folder copied completely?`);
       return bytes;
     },
     has: async (id) => held.has(id) || ((await under?.has(id)) ?? false),

@@ -4,7 +4,7 @@ import { Argument, Command, Option } from 'commander';
 import { type PolicyName, SHIPPED } from '../recipe/policies.ts';
 import { preparePretraining, pretrainPolicy, pretrainSpec } from '../recipe/pretrain.ts';
 import type { TextPlace } from '../recipe/reader-text.ts';
-import type { ChunkListener } from '../train/pretrain/pretrain.ts';
+import type { ChunkListener, PretrainPlan } from '../train/pretrain/pretrain.ts';
 import { countOption } from './count-option.ts';
 import { helpExamples } from './examples.ts';
 import { inRun } from './in-run.ts';
@@ -61,16 +61,10 @@ async function pretrain(policy: PolicyName, flags: Flags, terminal: Terminal, ar
   try {
     progress.note('reading the text');
     // Before the run folder: what cannot be read should leave none.
-    const pretraining = await preparePretraining({
-      policy,
-      text: textOf(flags),
-      plan: {
-        ...(flags.seed === undefined ? {} : { seed: flags.seed }),
-        ...(flags.tokens === undefined ? {} : { totalTokens: flags.tokens }),
-        ...(flags.chunk === undefined ? {} : { chunkTokens: flags.chunk }),
-      },
-      workers: flags.workers,
-    });
+    const pretraining = await preparePretraining(
+      { policy, text: textOf(flags), plan: planOf(flags), workers: flags.workers },
+      (text) => progress.warn(`Warning: ${text}`),
+    );
     const spec = pretrainSpec(pretraining, version);
     const { tokens, steps, loss, probe } = await inRun(folder, spec, 'chunk', progress, (run, signal) => {
       progress.note('training');
@@ -84,6 +78,12 @@ async function pretrain(policy: PolicyName, flags: Flags, terminal: Terminal, ar
     progress.close();
   }
 }
+
+const planOf = ({ seed, tokens, chunk }: Flags): Partial<PretrainPlan> => ({
+  ...(seed === undefined ? {} : { seed }),
+  ...(tokens === undefined ? {} : { totalTokens: tokens }),
+  ...(chunk === undefined ? {} : { chunkTokens: chunk }),
+});
 
 function textOf({ docs, corpora }: Flags): TextPlace | null {
   if (corpora !== undefined) return { kind: 'corpora', path: corpora };

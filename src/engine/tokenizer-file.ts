@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tokenizer } from '../engine.ts';
 import { tokenizerFrom } from '../text/tokenizer.ts';
+import { codeOf } from '../util/disk.ts';
 import { messageOf, UserError } from '../util/error.ts';
 
 /** tokenizer.json and, where there is one, tokenizer_config.json of `dir`. @throws UserError naming the file. */
@@ -18,12 +19,12 @@ async function readJson(path: string): Promise<unknown> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw new UserError(`${path} cannot be read: ${messageOf(error)}`);
   }
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UserError(`${path} is not JSON: ${messageOf(error)}`);
+    throw new UserError(`${path} is not JSON (${messageOf(error)}); fetch the checkpoint again`);
   }
 }

@@ -17,13 +17,12 @@ import {
   type PretrainTask,
   pretrain,
 } from '../train/pretrain/pretrain.ts';
-import { type ReaderPart, readerCorpus, readerTokenizer } from '../train/pretrain/reader-corpus.ts';
-import { READER_MODEL, READER_PLAN, type ReaderProbe, readerTask } from '../train/pretrain/reader-task.ts';
-import type { Passage } from '../types.ts';
+import { readerCorpus, readerTokenizer } from '../train/pretrain/reader-corpus.ts';
+import { READER_MODEL, READER_PLAN, readerTask } from '../train/pretrain/reader-task.ts';
 import { makeFolder, replaceFile } from '../util/disk.ts';
 import { tokenizerConfig, tokenizerJson } from '../world/vocabulary.ts';
 import type { PolicyName } from './policies.ts';
-import { readerText, type TextPlace } from './reader-text.ts';
+import { readerProbes, readerText, type TextPlace } from './reader-text.ts';
 
 export interface PretrainOptions {
   readonly policy: PolicyName;
@@ -43,7 +42,9 @@ export interface Pretraining extends PretrainOptions {
 
 type Prepared = Pick<Pretraining, 'model' | 'plan' | 'tokenizer' | 'task'>;
 
-const PREPARE: Readonly<Record<PolicyName, (text: TextPlace | null) => Promise<Prepared>>> = {
+const PREPARE: Readonly<
+  Record<PolicyName, (text: TextPlace | null, warn: (text: string) => void) => Promise<Prepared>>
+> = {
   mini: async () => ({
     model: MINI_MODEL,
     plan: MINI_PLAN,
@@ -53,17 +54,12 @@ const PREPARE: Readonly<Record<PolicyName, (text: TextPlace | null) => Promise<P
     },
     task: (engine) => miniTask(engine),
   }),
-  async reader(text) {
-    const { sets, barred, extraProbes } = await readerText(text);
-    const tokenizer = readerTokenizer(sets);
+  async reader(text, warn) {
+    const read = await readerText(text, warn);
+    const tokenizer = readerTokenizer(read.sets);
     const encode = tokenizerOf(tokenizer);
-    const corpus = readerCorpus(sets, encode, 'train', barred);
-    const held = readerCorpus(sets, encode, 'heldOut').parts;
-    const foreign = readerCorpus(extraProbes, encode, 'heldOut').parts;
-    const probes = [
-      ...held.map((part, i) => probeOf(part, [...corpus.parts[i]!.passages, ...part.passages])),
-      ...foreign.map((part) => probeOf(part, part.passages)),
-    ];
+    const corpus = readerCorpus(read.sets, encode, 'train', read.barred);
+    const probes = readerProbes(read, corpus);
     return {
       model: { ...READER_MODEL, vocabSize: encode.vocabSize },
       plan: READER_PLAN,
@@ -76,15 +72,9 @@ const PREPARE: Readonly<Record<PolicyName, (text: TextPlace | null) => Promise<P
 const tokenizerOf = (files: TokenizerFiles): Tokenizer =>
   tokenizerFrom(files['tokenizer.json'], files['tokenizer_config.json']);
 
-const probeOf = ({ name, askable, passages }: ReaderPart, index: readonly Passage[]): ReaderProbe => ({
-  name,
-  index,
-  from: askable.map((i) => passages[i]!),
-});
-
 /** Reads the text and makes the vocabulary. @throws UserError when the text is missing or of no use. */
-export async function preparePretraining(options: PretrainOptions): Promise<Pretraining> {
-  const prepared = await PREPARE[options.policy](options.text);
+export async function preparePretraining(options: PretrainOptions, warn: (text: string) => void): Promise<Pretraining> {
+  const prepared = await PREPARE[options.policy](options.text, warn);
   return { ...options, ...prepared, plan: { ...prepared.plan, ...options.plan } };
 }
 

@@ -1,12 +1,18 @@
 /** The text that `pretrain reader` learns from and is measured on. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSources } from '../retriever/corpus/read.ts';
-import { newReport } from '../retriever/corpus/report.ts';
+import { readAll } from '../retriever/corpus/read.ts';
 import { paragraphsOf } from '../text/cloze/clean.ts';
 import { clozesOf } from '../text/cloze/spans.ts';
-import { oneTitleIn, type TextSet } from '../train/pretrain/reader-corpus.ts';
-import type { Source } from '../types.ts';
+import {
+  oneTitleIn,
+  type ReaderCorpus,
+  type ReaderPart,
+  readerCorpus,
+  type TextSet,
+} from '../train/pretrain/reader-corpus.ts';
+import type { ReaderProbe } from '../train/pretrain/reader-task.ts';
+import type { Passage, Source } from '../types.ts';
 import { UserError } from '../util/error.ts';
 import { hash64 } from '../util/rng.ts';
 
@@ -44,12 +50,13 @@ const CORPORA: readonly CorpusRow[] = [
   { file: 'own_docs/peps_docs.jsonl.gz', name: 'peps', weight: 1, heldOutOneIn: 1, vocabularyTimes: 0 },
 ];
 
-export async function readerText(text: TextPlace | null): Promise<ReaderText> {
+/** `warn` hears of documents that cannot be used. @throws UserError */
+export async function readerText(text: TextPlace | null, warn: (text: string) => void): Promise<ReaderText> {
   if (text === null) {
     throw new UserError('pretrain reader: needs text to learn from; give --docs DIR (documents) or --corpora DIR');
   }
   if (text.kind === 'docs') {
-    return { sets: [docsSet(text.path, await load(text.path))], barred: [], extraProbes: [] };
+    return { sets: [docsSet(text.path, await readAll(text.path, warn))], barred: [], extraProbes: [] };
   }
   const sets: TextSet[] = [];
   const barred: TextSet[] = [];
@@ -57,10 +64,29 @@ export async function readerText(text: TextPlace | null): Promise<ReaderText> {
     const path = join(text.path, file);
     if (!existsSync(path))
       throw new UserError(`${path}: missing; --corpora expects ${CORPORA.map((c) => c.file).join(', ')}`);
-    const set = { ...row, documents: await load(path), isHeldOut: (title: string) => oneTitleIn(title, heldOutOneIn) };
+    const set = {
+      ...row,
+      documents: await readAll(path, warn),
+      isHeldOut: (title: string) => oneTitleIn(title, heldOutOneIn),
+    };
     (heldOutOneIn === 1 ? barred : sets).push(set);
   }
   return { sets, barred: barred.flatMap((s) => s.documents), extraProbes: barred };
+}
+
+/** What `reader` is measured on: held-out text among all of its set, and sets of which nothing is trained on. */
+export function readerProbes({ sets, extraProbes }: ReaderText, { tokenizer, parts }: ReaderCorpus): ReaderProbe[] {
+  const probeOf = ({ name, askable, passages }: ReaderPart, index: readonly Passage[]): ReaderProbe => ({
+    name,
+    index,
+    from: askable.map((i) => passages[i]!),
+  });
+  return [
+    ...readerCorpus(sets, tokenizer, 'heldOut').parts.map((part, i) =>
+      probeOf(part, [...parts[i]!.passages, ...part.passages]),
+    ),
+    ...readerCorpus(extraProbes, tokenizer, 'heldOut').parts.map((part) => probeOf(part, part.passages)),
+  ];
 }
 
 const DOCS_HELD_OUT_ONE_IN = 25;
@@ -79,10 +105,4 @@ export function docsSet(path: string, documents: readonly Source[]): TextSet {
   const heldOut = new Set(titles.sort((a, b) => rank(a) - rank(b)).slice(0, count));
   const isHeldOut = (title: string): boolean => heldOut.has(title.toLowerCase());
   return { name: 'docs', documents, isHeldOut, weight: 1, vocabularyTimes: 1 };
-}
-
-async function load(path: string): Promise<Source[]> {
-  const out: Source[] = [];
-  for await (const source of readSources(path, newReport())) out.push(source);
-  return out;
 }

@@ -4,8 +4,7 @@ import { worldAuditor } from '../auditor/world.ts';
 import type { Tokenizer } from '../engine.ts';
 import { HOP_MIXES, restrictHops } from '../method/schedule.ts';
 import { bm25 } from '../retriever/bm25.ts';
-import { readSources } from '../retriever/corpus/read.ts';
-import { newReport } from '../retriever/corpus/report.ts';
+import { readAll } from '../retriever/corpus/read.ts';
 import { clozeQuestions } from '../text/cloze/questions.ts';
 import { clozePassages } from '../text/cloze/snippets.ts';
 import { clozesOf } from '../text/cloze/spans.ts';
@@ -24,12 +23,17 @@ import type { EvolveConfig } from './config.ts';
 
 type TaskOf<K extends EvolveConfig['task']['kind']> = Extract<EvolveConfig['task'], { kind: K }>;
 
-export function openTask(config: EvolveConfig, tokenizer: Tokenizer): Promise<Task> {
+/** `warn` hears of documents that cannot be used. @throws UserError when the task cannot be made of its settings. */
+export function openTask(
+  config: EvolveConfig,
+  tokenizer: Tokenizer,
+  warn: (text: string) => void = () => {},
+): Promise<Task> {
   switch (config.task.kind) {
     case 'world':
       return openWorld(config, config.task);
     case 'docs':
-      return openDocs(config, config.task, tokenizer);
+      return openDocs(config, config.task, tokenizer, warn);
     default:
       return config.task satisfies never;
   }
@@ -66,16 +70,16 @@ const textOf = (source: Source | undefined): string => (source ? `${source.title
 /** One document in five is kept for the exam: nothing is written from it. */
 const HELD_OUT = 5;
 
-async function openDocs(config: EvolveConfig, settings: TaskOf<'docs'>, tokenizer: Tokenizer): Promise<Task> {
-  const documents: {
-    readonly source: Source;
-    readonly passages: readonly Passage[];
-    readonly askable: readonly Passage[];
-  }[] = [];
-  for await (const source of readSources(settings.path, newReport())) {
+async function openDocs(
+  config: EvolveConfig,
+  settings: TaskOf<'docs'>,
+  tokenizer: Tokenizer,
+  warn: (text: string) => void,
+): Promise<Task> {
+  const documents = (await readAll(settings.path, warn)).map((source) => {
     const passages = clozePassages(source, tokenizer);
-    documents.push({ source, passages, askable: passages.filter((p) => clozesOf(p.text).length > 0) });
-  }
+    return { source, passages, askable: passages.filter((p) => clozesOf(p.text).length > 0) };
+  });
   const usable = documents.filter((d) => d.askable.length > 0);
   if (usable.length < 2) {
     throw new UserError(

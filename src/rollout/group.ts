@@ -2,13 +2,13 @@
 import type { Rollout } from '../types.ts';
 import { type Conversation, converse, type Environment } from './converse.ts';
 
-export interface Group {
-  readonly rollouts: readonly Rollout[];
-}
-
-/** One group per task, in task order; attempt j of a task with key K has the key `K/j`. All attempts run as one batch. */
-export async function attempts(tasks: readonly Conversation[], n: number, env: Environment): Promise<Group[]> {
+/** One group of n rollouts per task, in task order; attempt j of a task with key K has the key `K/j`. All run as one batch. */
+export async function attempts(
+  tasks: readonly Conversation[],
+  n: number,
+  env: Environment,
+): Promise<readonly (readonly Rollout[])[]> {
   const batch = tasks.flatMap((task) => Array.from({ length: n }, (_, j) => ({ ...task, key: `${task.key}/${j}` })));
   const rollouts = await converse(batch, env);
-  return tasks.map((_, i) => ({ rollouts: rollouts.slice(i * n, (i + 1) * n) }));
+  return tasks.map((_, i) => rollouts.slice(i * n, (i + 1) * n));
 }

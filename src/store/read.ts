@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Blobs, Event, Json } from '../store.ts';
 import { codeOf, diskError } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
+import { readSpan } from '../util/jsonl.ts';
 import { openBlobs } from './blob.ts';
 import { indexJournal, type Place, toEvent } from './journal.ts';
 import { type RunManifest, readManifest } from './manifest.ts';
@@ -35,16 +36,14 @@ export async function openReader(dir: string): Promise<RunReader> {
   const read = async function* (wanted: readonly string[]): AsyncGenerator<Event> {
     if (wanted.length === 0) return;
     const handle = await open(file).catch((error) => {
-      throw codeOf(error) === 'ENOENT' ? new UserError(`${file}: was deleted`) : diskError(file, 'read', error);
+      throw codeOf(error) === 'ENOENT'
+        ? new UserError(`${file}: was deleted; restore the folder from a copy`)
+        : diskError(file, 'read', error);
     });
     try {
       for (const key of wanted) {
         const place = index.get(key)!;
-        const bytes = Buffer.alloc(place.length);
-        await handle.read(bytes, 0, place.length, place.start).catch((error) => {
-          throw diskError(file, 'read', error);
-        });
-        yield toEvent({ ...place, bytes }, file);
+        yield toEvent({ ...place, bytes: await readSpan(handle, file, place) }, file);
       }
     } finally {
       await handle.close();

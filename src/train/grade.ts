@@ -33,7 +33,7 @@ export async function grade(
     n,
     env,
   );
-  const kept = groups.map(({ rollouts }) => rollouts.filter((r) => r.stop !== 'error'));
+  const kept = groups.map((rollouts) => rollouts.filter((r) => r.stop !== 'error'));
   const verdicts = await matcher.match(
     askings.flatMap(({ question, label }, i) =>
       kept[i]!.flatMap((r) => (r.answer === null ? [] : [{ question, a: label, b: r.answer }])),
@@ -47,7 +47,7 @@ export async function grade(
     return {
       feedback: { question, source, hops, label, grader: policy.id, responses, matches },
       rollouts,
-      failed: groups[i]!.rollouts.length - rollouts.length,
+      failed: groups[i]!.length - rollouts.length,
     };
   });
 }

@@ -121,12 +121,7 @@ export async function openAppender(file: string, keep = Number.POSITIVE_INFINITY
       last = job.catch(() => {});
       return job;
     },
-    async read(span) {
-      const bytes = Buffer.alloc(span.length);
-      const { bytesRead } = await handle.read(bytes, 0, span.length, span.start);
-      if (bytesRead < span.length) throw new UserError(`${file}: became shorter while it was in use`);
-      return bytes;
-    },
+    read: (span) => readSpan(handle, file, span),
     check,
     sync: () => attempt(() => handle.datasync()),
     async close() {
@@ -135,6 +130,17 @@ export async function openAppender(file: string, keep = Number.POSITIVE_INFINITY
       await handle.close();
     },
   };
+}
+
+/** @throws UserError when the file ends before the span does. */
+export async function readSpan(handle: FileHandle, file: string, { start, length }: Span): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  const { bytesRead } = await handle.read(bytes, 0, length, start).catch((error) => {
+    throw diskError(file, 'read', error);
+  });
+  if (bytesRead < length)
+    throw new UserError(`${file}: became shorter while it was in use; restore the folder from a copy`);
+  return bytes;
 }
 
 /** Returns the size then. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -42,6 +42,20 @@ describe('the task of documents', () => {
     // The search index has all of them.
     expect(passages).toBeGreaterThanOrEqual(10);
     expect(new Set(gold.map(({ text }) => text)).size).toBe(gold.length);
+  });
+
+  it('says what it had to leave out', async () => {
+    const odd = mkdtempSync(join(dir, '.odd-'));
+    for (const name of ['islands.txt', 'manual.md']) copyFileSync(join(dir, name), join(odd, name));
+    const warnings: string[] = [];
+    const settings = config({ task: { kind: 'docs', path: odd, gold: 5 } });
+    await openTask(settings, tokenizer, (text) => warnings.push(text));
+    expect(warnings).toEqual([]);
+    writeFileSync(join(odd, 'latin.txt'), Buffer.from('Caf\xe9', 'latin1'));
+    await openTask(settings, tokenizer, (text) => warnings.push(text));
+    expect(warnings).toEqual([
+      `${odd}: 1 of 3 documents cannot be used and are left out, for example latin.txt: not UTF-8 text; convert it (for example with iconv)`,
+    ]);
   });
 
   it('is one-hop whatever the mix', async () => {

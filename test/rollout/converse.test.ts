@@ -244,7 +244,7 @@ test('attempts of a task share its prompt, differ in key, and stay together', as
     key.startsWith('b/1') ? 'junk' : `<answer>${prompt}${key}</answer>`,
   );
   const groups = await attempts([ask('x', 'a'), ask('y', 'b')], 2, environment(policy, namesake(), { turns: 1 }));
-  expect(groups.map((g) => g.rollouts.map((r) => r.answer ?? r.stop))).toEqual([
+  expect(groups.map((rollouts) => rollouts.map((r) => r.answer ?? r.stop))).toEqual([
     ['Q: x\na/0/t0', 'Q: x\na/1/t0'],
     ['Q: y\nb/0/t0', 'malformed'],
   ]);

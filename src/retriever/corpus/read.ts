@@ -6,7 +6,7 @@ import type { Source } from '../../types.ts';
 import { UserError } from '../../util/error.ts';
 import { parseCorpusLine } from './line.ts';
 import { readError, readLines, readWhole } from './open.ts';
-import { type CorpusReport, skip } from './report.ts';
+import { type CorpusReport, leftOut, newReport, skip } from './report.ts';
 import { markdownTitle, rstTitle } from './title.ts';
 
 interface File {
@@ -60,6 +60,16 @@ export async function* readSources(path: string, report: CorpusReport): AsyncGen
   const skipped = report.skipped - before;
   const why = skipped === 0 ? 'it is empty' : `${skipped} could not be used, for example ${report.problems.at(-1)}`;
   throw new UserError(`No document in ${path}: ${why}. ${expected}`);
+}
+
+/** All sources of `path`; `warn` hears of what was left out. */
+export async function readAll(path: string, warn: (text: string) => void): Promise<Source[]> {
+  const report = newReport();
+  const sources: Source[] = [];
+  for await (const source of readSources(path, report)) sources.push(source);
+  const missing = leftOut(report, path);
+  if (missing !== null) warn(missing);
+  return sources;
 }
 
 async function filesOf(path: string, report: CorpusReport): Promise<readonly File[]> {

@@ -33,3 +33,9 @@ export function skip(report: CorpusReport, where: string, problem: string): void
   // Names and text come from the corpus: keep control characters away from the terminal.
   if (report.problems.length < shownProblems) report.problems.push(`${where}: ${problem}`.replace(/\p{Cc}/gu, '?'));
 }
+
+/** For the user, in one line; null when every line and file was used. */
+export const leftOut = ({ skipped, sources, problems }: CorpusReport, path: string): string | null =>
+  skipped === 0
+    ? null
+    : `${path}: ${skipped} of ${skipped + sources} documents cannot be used and are left out, for example ${problems[0]}`;
