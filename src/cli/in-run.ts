@@ -16,7 +16,7 @@ export async function inRun<T>(
   const stop = openStop(progress.warn, unit);
   try {
     for (const warning of run.warnings) progress.warn(`Warning: ${warning}`);
-    progress.say(await beginning(folder));
+    progress.say(await beginning(folder, unit));
     return await work(run, stop.signal);
   } finally {
     stop.close();
@@ -25,11 +25,11 @@ export async function inRun<T>(
 }
 
 /** Says whether the run begins, goes on, or is there already. */
-async function beginning(folder: string): Promise<string> {
+async function beginning(folder: string, unit: string): Promise<string> {
   const keys = (await openReader(folder)).keys();
   if (keys.length === 0) return `New run in ${folder}`;
   const last = keys.at(-1)!;
   return last === 'done'
     ? `${folder} is finished; its report is made again`
-    : `Continuing ${folder} after ${last} (${keys.length} steps are kept)`;
+    : `Continuing ${folder} after ${last} (${keys.length} ${unit}s are kept)`;
 }

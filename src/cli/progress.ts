@@ -104,7 +104,10 @@ export function openProgress(
         settle();
         waiting = setTimeout(() => line(text), LONG_MS).unref();
       },
-      say: line,
+      say(text) {
+        settle();
+        line(text);
+      },
       warn: line,
       close: settle,
     };
