@@ -76,7 +76,7 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
   };
   const descents: Descent[] = [baseDescent(engine.base)];
 
-  /** Journals `count` updates; states between the first and the last are dropped once replaced. */
+  /** Journals `count` updates; states between the first and the last are dropped when they are replaced. */
   const steps = async (
     prefix: string,
     count: number,
@@ -88,10 +88,15 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
     for (let step = 0; step < count; step++) {
       const key = `${prefix}/${pad(step)}`;
       progress.begin();
-      const record = await run.once<StepRecord>(key, () => compute(state, step));
+      let replayed = true;
+      const record = await run.once<StepRecord>(key, () => {
+        replayed = false;
+        return compute(state, step);
+      });
       const descent = descentOf(record);
       if (descent !== null) descents.push(descent);
-      if (state !== start) await dropState(run.blobs, state, [record.after, ...keep]);
+      // Not on replay: another system may have come to the same weights since then, and need them.
+      if (!replayed && state !== start) await dropState(run.blobs, state, [record.after, ...keep]);
       state = record.after;
       progress.step(key, record, step, count);
     }
