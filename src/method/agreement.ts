@@ -90,6 +90,8 @@ export const identityGap = (s: Pick<Shares, 'A' | 'TS' | 'F' | 'L'>): number => 
 export interface AuditedRound {
   readonly round: number;
   readonly shares: Pick<Shares, 'A' | 'TP' | 'TS'>;
+  /** 95 % interval of A. */
+  readonly agreement: Interval;
   /** 95 % interval of A − T_S. */
   readonly excess: Interval;
 }
@@ -101,13 +103,14 @@ export interface Warning {
 
 /**
  * Suspected co-cheating: since the first round A rose while T_P did not, or A is above T_S by more than its interval.
+ * Departure. [ours] A rose when its whole interval lies above the first round's A: a warning at every wobble is ignored.
  * Rounds in order; one entry a round and reason.
  */
 export function warnings(rounds: readonly AuditedRound[]): Warning[] {
   const first = rounds[0];
-  return rounds.flatMap(({ round, shares, excess }) => {
+  return rounds.flatMap(({ round, shares, agreement, excess }) => {
     const out: Warning[] = [];
-    if (first && shares.A > first.shares.A && shares.TP <= first.shares.TP)
+    if (first && agreement.low > first.shares.A && shares.TP <= first.shares.TP)
       out.push({ round, reason: 'agreement_rises_alone' });
     if (excess.low > 0) out.push({ round, reason: 'agreement_exceeds_accuracy' });
     return out;

@@ -172,7 +172,9 @@ function warningsOf(rounds: readonly RoundAudit[], system: string): SystemWarnin
     warnings(
       own.flatMap(({ round, scopes }) => {
         const { shares, intervals } = scopes[scope];
-        return shares === null || intervals === null ? [] : [{ round, shares, excess: intervals.excess }];
+        return shares === null || intervals === null
+          ? []
+          : [{ round, shares, agreement: intervals.A, excess: intervals.excess }];
       }),
     ).map((warning) => ({ ...warning, system, scope })),
   );

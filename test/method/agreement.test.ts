@@ -89,6 +89,7 @@ describe('warning', () => {
   const round = (n: number, A: number, TP: number, low: number) => ({
     round: n,
     shares: { A, TP, TS: 0.5 },
+    agreement: { point: A, low: A - 0.02, high: A + 0.02 },
     excess: { point: A - 0.5, low, high: 1 },
   });
   it('agreement rises while the labels do not get better', () => {
@@ -97,6 +98,8 @@ describe('warning', () => {
     ]);
     expect(warnings([round(1, 0.5, 0.7, -0.1), round(2, 0.6, 0.8, -0.1)])).toEqual([]);
     expect(warnings([round(1, 0.5, 0.7, -0.1), round(2, 0.4, 0.6, -0.1)])).toEqual([]);
+    // Within its interval A did not rise.
+    expect(warnings([round(1, 0.5, 0.7, -0.1), round(2, 0.51, 0.6, -0.1)])).toEqual([]);
   });
   it('agreement is above accuracy by more than its interval', () => {
     expect(warnings([round(1, 0.6, 0.7, 0.02)])).toEqual([{ round: 1, reason: 'agreement_exceeds_accuracy' }]);
