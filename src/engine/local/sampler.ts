@@ -8,7 +8,7 @@ import { type Rng, rng } from '../../util/rng.ts';
 import { argmax, draw } from './draw.ts';
 import { KvCache } from './kv-cache.ts';
 import type { Tensor } from './runtime.ts';
-import { PAGE, pageName, type SampleShape } from './sample-graph.ts';
+import { PAGE } from './sample-graph.ts';
 import type { SampleGraphs } from './sample-graphs.ts';
 
 /** New tokens per row of the prefill graphs; a prompt is cut into such chunks. */
@@ -148,15 +148,22 @@ export class SampleBatch {
       return count;
     });
     const size = this.#cache.rowSize;
-    const out = await this.#run(
+    const out = await this.#graphs.run(
+      this.#feeds,
       { fresh, pages, tempered: isTempered(temperature) },
-      { tokens, positions, last, lengths: groups.map((g) => g[0]!.row.cached.length), temperature },
-      (page, stream) => {
-        const gathered = new Float32Array(B * size);
-        indices.forEach((row, b) => {
-          gathered.set(this.#cache.view(page, stream, row, row + 1), b * size);
-        });
-        return gathered;
+      {
+        tokens,
+        positions,
+        last,
+        lengths: groups.map((g) => g[0]!.row.cached.length),
+        temperature,
+        page: (page, stream) => {
+          const gathered = new Float32Array(B * size);
+          indices.forEach((row, b) => {
+            gathered.set(this.#cache.view(page, stream, row, row + 1), b * size);
+          });
+          return gathered;
+        },
       },
     );
     groups.forEach((group, b) => {
@@ -194,7 +201,8 @@ export class SampleBatch {
         const lengths = rows.map((row) => row.cached.length);
         const pages = Math.ceil(Math.max(...current.map((r, b) => (r.finish === null ? lengths[b]! : 0))) / PAGE);
         const limit = pages * PAGE;
-        const out = await this.#run(
+        const out = await this.#graphs.run(
+          this.#feeds,
           { fresh: 1, pages, tempered: isTempered(temperature) },
           {
             tokens: Int32Array.from(current, (r) => r.tokens.at(-1)!),
@@ -202,8 +210,8 @@ export class SampleBatch {
             last: Int32Array.from({ length: B }, (_, b) => b),
             lengths: lengths.map((n) => Math.min(n, limit)),
             temperature,
+            page: (page, stream) => this.#cache.view(page, stream, from, to),
           },
-          (page, stream) => this.#cache.view(page, stream, from, to),
         );
         current.forEach((r, b) => {
           if (r.finish !== null) return;
@@ -246,54 +254,6 @@ export class SampleBatch {
     if (request.stop.includes(token)) r.finish = 'stop';
     else if (r.tokens.length >= request.maxTokens) r.finish = 'length';
     else if (request.prompt.length + r.tokens.length >= this.#graphs.config.contextLength) r.finish = 'length';
-  }
-
-  async #run(
-    shape: SampleShape,
-    input: {
-      tokens: Int32Array;
-      positions: BigInt64Array;
-      last: Int32Array;
-      /** Cached tokens per row. */
-      lengths: readonly number[];
-      temperature: number;
-    },
-    page: (page: number, stream: number) => Float32Array,
-  ): Promise<{ probs: Float32Array; tempered: Float32Array; kv: Float32Array }> {
-    const { config, runtime } = this.#graphs;
-    const { Tensor } = runtime.ort;
-    const B = input.last.length;
-    const feeds: Record<string, Tensor> = {
-      ...this.#feeds,
-      tokens: new Tensor('int32', input.tokens, [input.tokens.length]),
-      positions: new Tensor('int64', input.positions, [B, shape.fresh]),
-    };
-    if (shape.fresh > 1) feeds.last = new Tensor('int32', input.last, [B]);
-    if (shape.tempered) {
-      feeds.inverse_temperature = new Tensor('float32', new Float32Array([1 / input.temperature]), []);
-    }
-    if (shape.pages > 0) {
-      const width = shape.pages * PAGE;
-      const mask = new Float32Array(B * width);
-      input.lengths.forEach((n, b) => {
-        mask.fill(-1e9, b * width + n, (b + 1) * width);
-      });
-      feeds.past_mask = new Tensor('float32', mask, [B, 1, width]);
-    }
-    const dims = [B * config.kvHeads, PAGE, config.headDim];
-    for (let j = 0; j < shape.pages; j++) {
-      for (let l = 0; l < config.layers; l++) {
-        feeds[pageName('k', l, j)] = new Tensor('float32', page(j, 2 * l), dims);
-        feeds[pageName('v', l, j)] = new Tensor('float32', page(j, 2 * l + 1), dims);
-      }
-    }
-    const out = await (await this.#graphs.session(shape)).run(feeds);
-    const probs = out.probs!.data as Float32Array;
-    return {
-      probs,
-      tempered: shape.tempered ? (out.tempered!.data as Float32Array) : probs,
-      kv: out.kv!.data as Float32Array,
-    };
   }
 }
 

@@ -37,7 +37,8 @@ export class LocalTraining implements TrainingClient {
       checkDatum(datum, i, config);
     });
     const micros = microBatches(batch);
-    const scratch = threads.map(() => new SharedArrayBuffer(this.#theta.byteLength));
+    // A thread overwrites what it is given: gradients that are waiting for the step are added to afterwards.
+    const targets = this.#pending ? threads.map(() => new SharedArrayBuffer(this.#theta.byteLength)) : this.#grads;
     const logprobs: (readonly number[])[] = new Array(batch.length);
     const parts = await Promise.all(
       threads.map(async (thread, t) => {
@@ -50,7 +51,7 @@ export class LocalTraining implements TrainingClient {
         const out = await thread.call({
           op: 'accumulate',
           theta: this.#theta,
-          grad: this.#pending ? scratch[t]! : this.#grads[t]!,
+          grad: targets[t]!,
           batch: rows.map((r) => batch[r]!),
           micros: local,
           loss,
@@ -65,7 +66,7 @@ export class LocalTraining implements TrainingClient {
     );
     if (this.#pending) {
       this.#grads.forEach((grad, t) => {
-        addInto(grad, scratch[t]!);
+        addInto(grad, targets[t]!);
       });
     }
     this.#pending = true;
