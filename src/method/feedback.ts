@@ -98,7 +98,7 @@ export function checkAncestry(
   const overlap = [...new Set(questions.map((q) => q.source).filter((source) => ancestors.has(source)))];
   if (overlap.length > 0 && promisesExclusion(plan))
     throw new UserError(
-      `plan "${name}" promises that a grader never trained on the sources it grades, but policy ${grader} descends from labels of ${overlap.join(', ')}; the run stops here`,
+      `plan "${name}" promises that a grader never trained on the sources it grades, but policy ${grader} descends from labels of ${overlap.join(', ')}; the run stops here. Start it again in another --run folder, and report it if it stops again`,
     );
   return overlap;
 }

@@ -66,7 +66,7 @@ export async function converse(batch: readonly Conversation[], env: Environment)
   const session = env.policy.open(batch.length);
   try {
     for (let turn = 0; turn < env.limits.turns; turn++) {
-      const active = lanes.filter((lane) => lane.stop === null && hasRoom(lane, env));
+      const active = lanes.filter((lane) => lane.stop === null && !stopIfFull(lane, env));
       if (active.length === 0) break;
       const replies = await sampleTurn(active, turn, session, env);
       const last = turn === env.limits.turns - 1;
@@ -97,11 +97,11 @@ function openLane(conversation: Conversation, index: number, tokenizer: Tokenize
   };
 }
 
-/** Can the lane hold one more whole turn after `more` further tokens? Stops it if not. */
-function hasRoom(lane: Lane, { limits }: Environment, more = 0): boolean {
-  if (lane.tokens.length + more + limits.tokensPerTurn <= limits.contextLength) return true;
+/** Stops a lane that cannot hold one more whole turn after `more` further tokens; says whether it did. */
+function stopIfFull(lane: Lane, { limits }: Environment, more = 0): boolean {
+  if (lane.tokens.length + more + limits.tokensPerTurn <= limits.contextLength) return false;
   lane.stop = 'token-limit';
-  return false;
+  return true;
 }
 
 async function sampleTurn(
@@ -191,7 +191,7 @@ function notify(
   env: Environment,
 ): void {
   const tokens = env.tokenizer.encode(env.dialect.notice(notice, lane.conversation.question));
-  if (hasRoom(lane, env, tokens.length)) append(lane, { kind: 'search', tokens, queries, passages: [], notice });
+  if (!stopIfFull(lane, env, tokens.length)) append(lane, { kind: 'search', tokens, queries, passages: [], notice });
 }
 
 function takeOutcome(lane: Lane, outcome: Outcome, env: Environment): void {
@@ -205,7 +205,7 @@ function takeOutcome(lane: Lane, outcome: Outcome, env: Environment): void {
   for (const query of queries) lane.asked.add(sameQuery(query));
   const tokens = env.tokenizer.encode(env.dialect.searchResult(hits, lane.conversation.question));
   const passages = hits.map((hit) => hit.passage.id);
-  if (hasRoom(lane, env, tokens.length)) append(lane, { kind: 'search', tokens, queries, passages });
+  if (!stopIfFull(lane, env, tokens.length)) append(lane, { kind: 'search', tokens, queries, passages });
 }
 
 /** One by one: a spread of a long prompt can overflow the call stack. */

@@ -117,6 +117,8 @@ describe('a directory', () => {
     await expect(readCheckpoint(dir)).rejects.toThrow(/model.safetensors: cannot be read/);
     await writeFile(join(dir, 'config.json'), '{"model_type": ');
     await expect(readCheckpoint(dir)).rejects.toThrow(/config.json: not JSON/);
+    await writeFile(join(dir, 'config.json'), 'null');
+    await expect(readCheckpoint(dir)).rejects.toThrow(/config.json: not a JSON object/);
   });
 });
 
@@ -169,6 +171,8 @@ describe('safetensors', () => {
     ],
     ['a header longer than the file', good.subarray(0, length), 'not a whole safetensors file'],
     ['a header that is no JSON', file('{"a": [1, 2}', data), 'its header is no JSON'],
+    ['a header that is no object', file('null', data), 'its header is no JSON object'],
+    ['a tensor without a place', header((h) => (h[NORM] = {} as never)), `says nothing of use on ${NORM}`],
     ['data cut short', good.subarray(0, good.length - 4), 'model.norm.weight lies at bytes'],
     ['a missing tensor', header((h) => delete h[NORM]), `m.safetensors: tensor ${NORM} is missing`],
     ['a wrong shape', header((h) => (h[NORM]!.shape = [31])), `${NORM} has shape [31]; config.json implies [32]`],

@@ -25,13 +25,15 @@ async function read(dir: string, name: string): Promise<Buffer> {
 export async function readCheckpoint(dir: string): Promise<Checkpoint> {
   const file = join(dir, 'config.json');
   const text = (await read(dir, 'config.json')).toString('utf8');
-  let json: Record<string, unknown>;
+  let json: unknown;
   try {
-    json = JSON.parse(text) as Record<string, unknown>;
+    json = JSON.parse(text);
   } catch (error) {
-    throw new UserError(`${file}: not JSON (${messageOf(error)})`);
+    throw new UserError(`${file}: not JSON (${messageOf(error)}); fetch the checkpoint again`);
   }
-  const config = fromHuggingFace(json, file);
+  if (typeof json !== 'object' || json === null)
+    throw new UserError(`${file}: not a JSON object; fetch the checkpoint again`);
+  const config = fromHuggingFace(json as Record<string, unknown>, file);
   const bytes = await read(dir, 'model.safetensors');
   return { config, weights: decodeSafetensors(layoutOf(config), bytes, join(dir, 'model.safetensors')) };
 }

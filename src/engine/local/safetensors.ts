@@ -1,12 +1,13 @@
 /** Reads and writes the safetensors format (float32, float16 and bfloat16 in; float32 out). */
+import { z } from 'zod';
 import { messageOf, UserError } from '../../util/error.ts';
 import type { Layout } from './qwen3.ts';
 
-interface Entry {
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly data_offsets: readonly [number, number];
-}
+const Entry = z.looseObject({
+  dtype: z.string(),
+  shape: z.array(z.number()),
+  data_offsets: z.tuple([z.number(), z.number()]),
+});
 
 /** Flat parameter vector → file bytes, tensors in layout order. */
 export function encodeSafetensors(layout: Layout, theta: Float32Array): Uint8Array {
@@ -34,8 +35,10 @@ export function decodeSafetensors(layout: Layout, bytes: Uint8Array, file: strin
   const header = readHeader(bytes.subarray(8, 8 + length), file);
   const theta = new Float32Array(layout.size);
   for (const t of layout.tensors) {
-    const entry = header[t.name];
-    if (!entry) throw new UserError(`${file}: tensor ${t.name} is missing; config.json says the model has it`);
+    if (!Object.hasOwn(header, t.name))
+      throw new UserError(`${file}: tensor ${t.name} is missing; config.json says the model has it`);
+    const { success, data: entry } = Entry.safeParse(header[t.name]);
+    if (!success) throw new UserError(`${file}: the header says nothing of use on ${t.name}; fetch the file again`);
     if (entry.shape.join() !== t.shape.join()) {
       throw new UserError(`${file}: ${t.name} has shape [${entry.shape}]; config.json implies [${t.shape}]`);
     }
@@ -50,12 +53,16 @@ export function decodeSafetensors(layout: Layout, bytes: Uint8Array, file: strin
   return theta;
 }
 
-function readHeader(bytes: Uint8Array, file: string): Record<string, Entry> {
+function readHeader(bytes: Uint8Array, file: string): Readonly<Record<string, unknown>> {
+  let header: unknown;
   try {
-    return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, Entry>;
+    header = JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
     throw new UserError(`${file}: not a safetensors file (its header is no JSON: ${messageOf(error)})`);
   }
+  if (typeof header !== 'object' || header === null)
+    throw new UserError(`${file}: not a safetensors file (its header is no JSON object)`);
+  return header as Record<string, unknown>;
 }
 
 interface ElementType {
