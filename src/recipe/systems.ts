@@ -1,9 +1,10 @@
 /** A system is a row: who grades the proposer, and where labels come from (method.md section 4). */
 import type { FeedbackPlanName } from '../method/feedback.ts';
+import type { LabelRule } from '../method/label.ts';
 
 export interface System {
   readonly feedback: FeedbackPlanName;
-  readonly labels: 'draft';
+  readonly labels: LabelRule;
 }
 
 export const SYSTEMS = {
