@@ -10,6 +10,7 @@ import { pretrainCommand } from './pretrain.ts';
 import { showCommand } from './show.ts';
 import type { Terminal } from './terminal.ts';
 import { codeVersion } from './version.ts';
+import { worldCommand } from './world.ts';
 
 function program(args: readonly string[], terminal: Terminal): Command {
   const root = new Command('crossfold')
@@ -41,6 +42,7 @@ function program(args: readonly string[], terminal: Terminal): Command {
     showCommand(terminal),
     askCommand(terminal),
     doctorCommand(terminal),
+    worldCommand(terminal),
     pretrainCommand(terminal, args),
   ];
   for (const command of commands) root.addCommand(command.copyInheritedSettings(root));

@@ -1,4 +1,9 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { writeWorld } from '../../src/world/files.ts';
+import { goldQuestions, truth } from '../../src/world/question.ts';
 import { generateWorld, type WorldOptions } from '../../src/world/world.ts';
 import { tinyWorld } from './tiny.ts';
 
@@ -44,6 +49,28 @@ describe('a generated world', () => {
     expect(() => generateWorld({ seed: 1, entities })).toThrow('world.entities.company is 481');
     expect(() => generateWorld({ seed: 1, unverifiable: 1.5 })).toThrow('world.unverifiable is 1.5');
     expect(() => generateWorld({ seed: 1, wordings: 0 })).toThrow('world.wordings is 0');
+  });
+});
+
+describe('files', () => {
+  it('are ordinary documents, the exact gold questions, and the options last', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'world-'));
+    try {
+      const world = generateWorld({ seed: 9, unverifiable: 0.3 });
+      await writeWorld(world, goldQuestions(world, 3, 'exam'), dir);
+      const { id, title, text } = world.passages[5]!;
+      expect(await readFile(join(dir, 'pages', `${id}.md`), 'utf8')).toBe(`# ${title}\n\n${text}\n`);
+      expect(await readdir(join(dir, 'sources'))).toHaveLength(world.sources.length);
+      const gold = (await readFile(join(dir, 'gold.jsonl'), 'utf8')).trim().split('\n');
+      expect(gold).toHaveLength(12);
+      for (const line of gold) {
+        const { question, golden_answers } = JSON.parse(line);
+        expect([truth(world, question)]).toEqual(golden_answers);
+      }
+      expect(generateWorld(JSON.parse(await readFile(join(dir, 'world.json'), 'utf8')))).toEqual(world);
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
   });
 });
 
