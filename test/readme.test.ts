@@ -152,6 +152,7 @@ const OUTCOMES: Readonly<Record<string, (args: readonly string[], out: string) =
     expect(out.replace(/\s+/g, ' ')).toContain(`${left}1911${right}`);
     expect(out).toContain('Answer    ');
   },
+  world: ([, dir]) => expect(existsSync(join(dir!, 'world.json'))).toBe(true),
   doctor: (_, out) => expect(out).toContain('All is well'),
   pretrain: async (args, out) => {
     expect(out).toBe(`Policy: ${flagOf(args, '--out')}\n`);

@@ -38,6 +38,16 @@ export interface Search {
   readonly passages: readonly { readonly title: string; readonly source: string; readonly text: string }[];
 }
 
+/** Far more than any policy here can read; a tokenizer should not be handed a book. */
+const LONGEST_QUESTION = 2000;
+
+function checkQuestion(question: string): void {
+  if (question.trim() === '') throw new UserError('the question is empty; put it in quotes after "ask"');
+  if (question.length > LONGEST_QUESTION) {
+    throw new UserError(`the question has ${question.length} characters; at most ${LONGEST_QUESTION} are read`);
+  }
+}
+
 export function askCommand(terminal: Terminal): Command {
   return new Command('ask')
     .description('Put a question to the evolved solver of a run; shows its searches and the passages it read')
@@ -53,6 +63,7 @@ export function askCommand(terminal: Terminal): Command {
       ]),
     )
     .action(async (question: string, flags: Flags) => {
+      checkQuestion(question);
       const progress = openProgress(terminal, 0, flags.json === true);
       try {
         progress.note('opening the run');

@@ -5,6 +5,7 @@ import { type PolicyName, SHIPPED } from '../recipe/policies.ts';
 import { preparePretraining, pretrainPolicy, pretrainSpec } from '../recipe/pretrain.ts';
 import type { TextPlace } from '../recipe/reader-text.ts';
 import type { ChunkListener, PretrainPlan } from '../train/pretrain/pretrain.ts';
+import { UserError } from '../util/error.ts';
 import { countOption } from './count-option.ts';
 import { helpExamples } from './examples.ts';
 import { inRun } from './in-run.ts';
@@ -62,7 +63,7 @@ async function pretrain(policy: PolicyName, flags: Flags, terminal: Terminal, ar
     progress.note('reading the text');
     // Before the run folder: what cannot be read should leave none.
     const pretraining = await preparePretraining(
-      { policy, text: textOf(flags), plan: planOf(flags), workers: flags.workers },
+      { policy, text: textOf(policy, flags), plan: planOf(flags), workers: flags.workers },
       (text) => progress.warn(`Warning: ${text}`),
     );
     const spec = pretrainSpec(pretraining, version);
@@ -85,7 +86,10 @@ const planOf = ({ seed, tokens, chunk }: Flags): Partial<PretrainPlan> => ({
   ...(chunk === undefined ? {} : { chunkTokens: chunk }),
 });
 
-function textOf({ docs, corpora }: Flags): TextPlace | null {
+function textOf(policy: PolicyName, { docs, corpora }: Flags): TextPlace | null {
+  if (policy === 'mini' && (docs ?? corpora) !== undefined) {
+    throw new UserError('pretrain mini learns from generated worlds; --docs and --corpora are for pretrain reader');
+  }
   if (corpora !== undefined) return { kind: 'corpora', path: corpora };
   return docs === undefined ? null : { kind: 'docs', path: docs };
 }

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { codeOf, diskError } from '../util/disk.ts';
-import { UserError } from '../util/error.ts';
+import { messageOf, UserError } from '../util/error.ts';
 import { firstComplaint, quote } from './complaint.ts';
 import { docsSchema, evolveSchema, worldSchema } from './config.ts';
 import { isShipped } from './policies.ts';
@@ -56,7 +56,7 @@ export function parseConfig(text: string, file: string): FileConfig {
     const what = broken.message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '');
     throw new UserError(`${file}:${lines.linePos(broken.pos[0]).line}: not YAML: ${what}`);
   }
-  const value: unknown = document.toJS() ?? {};
+  const value = settingsIn(document, file);
   const result = fileSchema.safeParse(value);
   if (result.success) return result.data;
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -64,6 +64,15 @@ export function parseConfig(text: string, file: string): FileConfig {
   }
   const { path, message } = firstComplaint(result.error, value);
   throw new UserError(`${file}:${lineOf(document, path, lines)}: ${message}`);
+}
+
+function settingsIn(document: Document, file: string): unknown {
+  try {
+    return document.toJS() ?? {};
+  } catch (error) {
+    // Aliases that multiply without end are refused by the parser.
+    throw new UserError(`${file}: not settings: ${messageOf(error)}`);
+  }
 }
 
 /** Line of the node at `path`, or of the closest one around it. */

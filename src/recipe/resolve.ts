@@ -59,6 +59,8 @@ export function resolveConfig(request: Request): Resolved {
   if (!result.success) throw new UserError(firstComplaint(result.error, wanted).message);
   const { policy } = result.data;
   const config = { ...result.data, policy: isShipped(policy) ? policy : resolve(policy) };
+  const twice = config.systems.find((name, i) => config.systems.indexOf(name) !== i);
+  if (twice !== undefined) throw new UserError(`systems is ${config.systems.join(', ')}; name ${twice} once`);
   if (command === 'evolve' && config.systems.length > 1) {
     throw new UserError(
       `systems is ${config.systems.join(', ')}; evolve runs one: name it with --system, or use compare`,

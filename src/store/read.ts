@@ -1,5 +1,5 @@
 /** A run folder open for reading: report, show, audit, dashboard. Needs no lock and works while the run goes on. */
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Blobs, Event, Json } from '../store.ts';
 import { codeOf, diskError } from '../util/disk.ts';
@@ -24,6 +24,8 @@ export interface RunReader {
 }
 
 export async function openReader(dir: string): Promise<RunReader> {
+  const there = await stat(dir).catch(() => null);
+  if (there !== null && !there.isDirectory()) throw new UserError(`${dir}: is a file; expected the folder of a run`);
   const manifest = await readManifest(dir);
   if (manifest === null) throw new UserError(`${dir}: no run here (run.json is missing)`);
   const file = join(dir, 'journal.jsonl');

@@ -1,5 +1,5 @@
 /** A run folder open for writing: run.json, journal.jsonl, blobs/, lock. Running the same command again continues it. */
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Blobs, Json, Scope } from '../store.ts';
 import { diskError, exists, makeFolder } from '../util/disk.ts';
@@ -57,12 +57,24 @@ export async function openRun(dir: string, spec: RunSpec): Promise<Run> {
   }
 }
 
+/** A run starts in a folder of its own: what is there already is somebody's. */
+async function refuseForeign(dir: string): Promise<void> {
+  const ours = ['lock', 'blobs', 'run.json.unfinished'];
+  const others = (await readdir(dir)).filter((name) => !ours.some((own) => name.startsWith(own)));
+  if (others.length > 0) {
+    throw new UserError(
+      `${dir}: has files that are not a run's (${others.slice(0, 3).join(', ')}); use a new --run folder`,
+    );
+  }
+}
+
 async function settleManifest(dir: string, spec: RunSpec): Promise<{ manifest: RunManifest; warnings: string[] }> {
   const wanted = roundTrip({ schema: SCHEMA, ...spec });
   const found = await readManifest(dir);
   if (found === null) {
     if (await exists(join(dir, 'journal.jsonl')))
       throw new UserError(`${dir}: has a journal but no run.json; restore it or use another --run folder`);
+    await refuseForeign(dir);
     await writeManifest(dir, wanted);
     return { manifest: wanted, warnings: [] };
   }

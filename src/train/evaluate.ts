@@ -3,9 +3,13 @@ import { mean } from '../method/statistics.ts';
 import type { EvaluationRecord } from '../record.ts';
 import { converse } from '../rollout/converse.ts';
 import { score } from '../text/score.ts';
+import type { Rollout } from '../types.ts';
 import { type Context, environment } from './context.ts';
 import { putRollouts, type RolloutNote } from './measure.ts';
 import { usageSince } from './usage.ts';
+
+/** Conversations at once: what an engine caches for them must fit in memory. */
+const BATCH = 256;
 
 export async function evaluate(
   context: Context,
@@ -14,10 +18,17 @@ export async function evaluate(
   const { engine, task } = context;
   const { gold } = task;
   const spent = usageSince(engine);
-  const rollouts = await converse(
-    gold.map(({ text, id }) => ({ prompt: task.dialect.solverPrompt(text), question: text, key: `exam/${id}` })),
-    await environment(context, at.policy, 'solver', { temperature: 0, topP: 1 }),
-  );
+  const env = await environment(context, at.policy, 'solver', { temperature: 0, topP: 1 });
+  const rollouts: Rollout[] = [];
+  for (let i = 0; i < gold.length; i += BATCH) {
+    const batch = gold.slice(i, i + BATCH);
+    rollouts.push(
+      ...(await converse(
+        batch.map(({ text, id }) => ({ prompt: task.dialect.solverPrompt(text), question: text, key: `exam/${id}` })),
+        env,
+      )),
+    );
+  }
   const scores = rollouts.map((r, i) => score(r.answer ?? '', gold[i]!.label.answers));
   const notes = rollouts.map(
     (rollout, i): RolloutNote => ({

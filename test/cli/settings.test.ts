@@ -27,6 +27,10 @@ describe('settings', () => {
     expect(evolveSchema.parse(config)).toEqual(config);
   });
 
+  it('name a system once', async () => {
+    await expect(resolved('compare', '--systems', 'crossfit,crossfit')).rejects.toThrow(/name crossfit once/);
+  });
+
   it('of an estimator bring the responses that it was published with', async () => {
     const { config } = await resolved('compare', '--estimator', 'grpo');
     expect(config.responses).toBe(4);

@@ -181,6 +181,14 @@ describe('run.json', () => {
     await expect(openRun(folder(), { ...spec, config: { rate: Number.NaN } })).rejects.toThrow('config.rate is NaN');
   });
 
+  it('refuses a folder with files of somebody else, and leaves them alone', async () => {
+    const dir = folder();
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, 'thesis.md'), 'mine');
+    await expect(openRun(dir, spec)).rejects.toThrow(/thesis\.md/);
+    expect(readdirSync(dir)).toEqual(['thesis.md']);
+  });
+
   it('a folder that cannot be made is one clear line', async () => {
     const dir = folder();
     writeFileSync(join(dir, 'file'), '');
