@@ -105,7 +105,9 @@ async function kernels(c: ModelConfig, runtime: Runtime, gemm: number) {
   await training(c, profile.runtime, 1);
   const seconds = profile.read();
   const total = Object.values(seconds).reduce((a, b) => a + b, 0);
-  const flops = trainingFlops(c, ROWS, LENGTH, ROWS * LENGTH);
+  // A node's quickest run is one micro-batch.
+  const rows = microBatches(batchOf(c, 1))[0]!.rows.length;
+  const flops = trainingFlops(c, rows, LENGTH, rows * LENGTH);
   return {
     timeByKind: Object.fromEntries(Object.entries(seconds).map(([kind, s]) => [kind, s / total])),
     share: flops / total / gemm,
