@@ -3,11 +3,10 @@ import { Command } from 'commander';
 import { firstComplaint } from '../recipe/complaint.ts';
 import { worldSchema } from '../recipe/config.ts';
 import { PRESETS, TASKS } from '../recipe/presets.ts';
+import { worldAndExam } from '../recipe/task.ts';
 import { diskError } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
 import { writeWorld } from '../world/files.ts';
-import { goldQuestions } from '../world/question.ts';
-import { generateWorld } from '../world/world.ts';
 import { helpExamples } from './examples.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -33,9 +32,8 @@ export function worldCommand(terminal: Terminal): Command {
       };
       const parsed = worldSchema.safeParse(wanted);
       if (!parsed.success) throw new UserError(firstComplaint(parsed.error, wanted).message);
-      const { goldPerHop, kind: _, ...options } = parsed.data;
-      const world = generateWorld(options);
-      await writeWorld(world, goldQuestions(world, goldPerHop, 'exam'), dir).catch((error) => {
+      const { world, gold } = worldAndExam(parsed.data);
+      await writeWorld(world, gold, dir).catch((error) => {
         throw diskError(dir, 'write', error);
       });
       terminal.out(

@@ -18,7 +18,7 @@ import { UserError } from '../util/error.ts';
 import { rng } from '../util/rng.ts';
 import { noisy } from '../world/noisy.ts';
 import { goldQuestions } from '../world/question.ts';
-import { generateWorld } from '../world/world.ts';
+import { generateWorld, type World } from '../world/world.ts';
 import type { EvolveConfig } from './config.ts';
 
 type TaskOf<K extends EvolveConfig['task']['kind']> = Extract<EvolveConfig['task'], { kind: K }>;
@@ -39,9 +39,17 @@ export function openTask(
   }
 }
 
+/** The world of a run and its held-out questions: what is written to disk is what the run is examined on. */
+export function worldAndExam({ kind: _, goldPerHop, ...options }: TaskOf<'world'>): {
+  readonly world: World;
+  readonly gold: readonly Question[];
+} {
+  const world = generateWorld(options);
+  return { world, gold: goldQuestions(world, goldPerHop, 'exam') };
+}
+
 async function openWorld(config: EvolveConfig, settings: TaskOf<'world'>): Promise<Task> {
-  const { seed, unverifiable, firstRank, miss, wordings, goldPerHop } = settings;
-  const world = generateWorld({ seed, unverifiable, firstRank, miss, wordings });
+  const { world, gold } = worldAndExam(settings);
   const sources = new Map(world.sources.map((s) => [s.id, s]));
   if (config.sources > sources.size) {
     throw new UserError(
@@ -49,7 +57,7 @@ async function openWorld(config: EvolveConfig, settings: TaskOf<'world'>): Promi
     );
   }
   return {
-    name: `world ${seed}`,
+    name: `world ${settings.seed}`,
     dialect: compact,
     retriever: noisy(bm25(world.passages, { fields: 'title' }), world),
     auditor: worldAuditor(world),
@@ -59,7 +67,7 @@ async function openWorld(config: EvolveConfig, settings: TaskOf<'world'>): Promi
     passages: world.passages.length,
     hopMix: HOP_MIXES[config.hopMix],
     limits: miniLimits,
-    gold: goldQuestions(world, goldPerHop, 'exam'),
+    gold,
     material: (source) => sources.get(source)!,
     sourceText: (source) => textOf(sources.get(source)),
   };

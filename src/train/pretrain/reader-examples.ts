@@ -15,12 +15,7 @@ import {
 import type { Piece } from '../../types.ts';
 import { type Rng, rng } from '../../util/rng.ts';
 import type { ReaderCorpus, ReaderPart } from './reader-corpus.ts';
-
-/** weights[i] is the weight of predicting tokens[i]; weights[0] is 0. */
-export interface Example {
-  readonly tokens: readonly number[];
-  readonly weights: readonly number[];
-}
+import type { Example } from './schedule.ts';
 
 /** Every example fits. */
 export const LONGEST_EXAMPLE = 384;
