@@ -22,6 +22,10 @@ export interface Completion {
   /** Log-probability of each token under temperature 1 and no top-p cut, in nats. */
   readonly logprobs: readonly number[];
   readonly finish: 'stop' | 'length';
+  /** The stop string that ended it, where an engine that matches text removed it from the tokens. */
+  readonly stopMatched?: string | null;
+  /** Set when the request failed and retries did not cure it: no answer, and never a wrong one. */
+  readonly error?: string;
 }
 
 /**

@@ -25,7 +25,18 @@ const LAYERS: readonly (readonly string[])[] = [
   ['cli', 'index.ts'],
 ];
 /** Files that state a contract; they may import each other. */
-const CONTRACTS = ['engine', 'retriever', 'matcher', 'auditor', 'store', 'dialect', 'record', 'strategy', 'recipe'];
+const CONTRACTS = [
+  'engine',
+  'retriever',
+  'matcher',
+  'auditor',
+  'store',
+  'dialect',
+  'record',
+  'strategy',
+  'recipe',
+  'chat',
+];
 /** Folders that do no I/O. */
 const PURE = ['text', 'method'];
 const MAX_LINES = 400;

@@ -7,7 +7,7 @@
  *   answer, propose   ends it
  *   anything else     costs the turn and gets a correction notice
  *
- * The last turn never searches. A search that fails is data (`stop: 'error'`); a failing engine is thrown.
+ * The last turn never searches. A search or a request that fails is data (`stop: 'error'`); an engine that fails whole is thrown.
  */
 import type { Dialect } from '../dialect.ts';
 import type { Completion, Policy, SampleRequest, SamplingSession, Tokenizer } from '../engine.ts';
@@ -68,9 +68,9 @@ export async function converse(batch: readonly Conversation[], env: Environment)
     for (let turn = 0; turn < env.limits.turns; turn++) {
       const active = lanes.filter((lane) => lane.stop === null && !stopIfFull(lane, env));
       if (active.length === 0) break;
-      const replies = await sampleTurn(active, turn, session, env);
+      const completions = await sampleTurn(active, turn, session, env);
       const last = turn === env.limits.turns - 1;
-      const calls = active.flatMap((lane, i) => takeReply(lane, replies[i]!, last, env) ?? []);
+      const calls = active.flatMap((lane, i) => takeCompletion(lane, completions[i]!, last, env) ?? []);
       const outcomes = await searchAll(calls, env.retriever, env.topK);
       for (const [i, { lane }] of calls.entries()) takeOutcome(lane, outcomes[i]!, env);
     }
@@ -109,7 +109,7 @@ async function sampleTurn(
   turn: number,
   session: SamplingSession,
   env: Environment,
-): Promise<readonly Reply[]> {
+): Promise<readonly Completion[]> {
   const stop = env.dialect.stop.map((name) => env.tokenizer.tag(name));
   const requests = active.map(
     (lane): SampleRequest => ({
@@ -121,16 +121,28 @@ async function sampleTurn(
       key: `${lane.conversation.key}/t${turn}`,
     }),
   );
-  const completions = await session.sample(
+  return session.sample(
     requests,
     active.map((lane) => lane.index),
   );
-  return completions.map((completion, i) => readReply(completion, active[i]!.conversation.question, env));
+}
+
+function takeCompletion(lane: Lane, completion: Completion, last: boolean, env: Environment) {
+  if (completion.error === undefined)
+    return takeReply(lane, readReply(completion, lane.conversation.question, env), last, env);
+  lane.stop = 'error';
+  lane.error = completion.error;
+  return null;
 }
 
 /** Where a tail was discarded, its tokens leave too: what stays is what a stop string would have left. */
 function readReply(completion: Completion, question: string | null, { tokenizer, dialect }: Environment): Reply {
-  const parsed = dialect.parse(tokenizer.decode(completion.tokens), { reason: completion.finish }, question);
+  const { finish, stopMatched } = completion;
+  const parsed = dialect.parse(
+    tokenizer.decode(completion.tokens),
+    { reason: finish, ...(stopMatched === undefined ? {} : { stopMatched }) },
+    question,
+  );
   const ends = tokenizer.ends(completion.tokens);
   const { action, kept } = parsed;
   const count = kept === undefined ? ends.length : tokenRange(ends, 0, kept).end;
@@ -140,7 +152,7 @@ function readReply(completion: Completion, question: string | null, { tokenizer,
     kind: 'reply',
     tokens: completion.tokens.slice(0, count),
     logprobs: completion.logprobs.slice(0, count),
-    finish: { reason: cut ? 'stop' : completion.finish },
+    finish: { reason: cut ? 'stop' : finish },
     parsed: cut ? { ...parsed, truncated: false } : parsed,
     ...(range === null ? {} : { answerTokens: tokenRange(ends, range.start, range.end) }),
   };
