@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { Graph } from '../src/engine/local/graph.ts';
 import { initialWeights } from '../src/engine/local/init.ts';
+import { KvPool } from '../src/engine/local/kv-cache.ts';
 import { clipGradient, Optimizer } from '../src/engine/local/optimizer.ts';
 import { layoutOf, type ModelConfig } from '../src/engine/local/qwen3.ts';
 import { openRuntime, type Runtime } from '../src/engine/local/runtime.ts';
@@ -123,7 +124,7 @@ async function sampling(
   const theta = initialWeights(c, 1);
   const lanes = Array.from({ length: LANES }, (_, i) => i);
   const run = (prompt: number, maxTokens: number) => () =>
-    new SampleBatch(graphs, theta).sample(
+    new SampleBatch(graphs, theta, new KvPool()).sample(
       lanes.map((i) => {
         const draw = rng('prompt', i);
         const ids = Array.from({ length: prompt }, () => draw.below(c.vocabSize));

@@ -5,16 +5,44 @@
 import type { ModelConfig } from './qwen3.ts';
 import { PAGE } from './sample-graph.ts';
 
+/**
+ * Buffers of caches that are closed, for the next ones: left to the garbage collector they pile up, since it does not see
+ * their size. A buffer keeps its old contents; whatever lies beyond a row's length is masked.
+ */
+export class KvPool {
+  #free: Float32Array[] = [];
+
+  /** The smallest free buffer of at least `length` floats, or a new one. */
+  take(length: number): Float32Array {
+    let best = -1;
+    this.#free.forEach((buffer, i) => {
+      if (buffer.length >= length && (best < 0 || buffer.length < this.#free[best]!.length)) best = i;
+    });
+    if (best < 0) {
+      // Too small for this cache, they would hardly fit a later one: batches of a run are of a few sizes.
+      this.#free = this.#free.filter((buffer) => buffer.length >= length / 2);
+      return new Float32Array(length);
+    }
+    return this.#free.splice(best, 1)[0]!;
+  }
+
+  give(buffer: Float32Array): void {
+    this.#free.push(buffer);
+  }
+}
+
 export class KvCache {
   /** Floats of one row in one page. */
   readonly rowSize: number;
   readonly #config: ModelConfig;
+  readonly #pool: KvPool;
   #capacity = 0;
   /** buffers[page][2·layer + (k: 0, v: 1)] */
   readonly #buffers: Float32Array[][] = [];
 
-  constructor(config: ModelConfig) {
+  constructor(config: ModelConfig, pool: KvPool) {
     this.#config = config;
+    this.#pool = pool;
     this.rowSize = config.kvHeads * PAGE * config.headDim;
   }
 
@@ -25,14 +53,22 @@ export class KvCache {
       this.#capacity = Math.max(rows, Math.ceil(this.#capacity * 1.5));
       for (const page of this.#buffers) {
         page.forEach((old, s) => {
-          page[s] = new Float32Array(this.#capacity * this.rowSize);
-          page[s].set(old);
+          const wider = this.#pool.take(this.#capacity * this.rowSize);
+          wider.set(old.subarray(0, Math.min(old.length, wider.length)));
+          this.#pool.give(old);
+          page[s] = wider;
         });
       }
     }
     while (this.#buffers.length < pages) {
-      this.#buffers.push(Array.from({ length: streams }, () => new Float32Array(this.#capacity * this.rowSize)));
+      this.#buffers.push(Array.from({ length: streams }, () => this.#pool.take(this.#capacity * this.rowSize)));
     }
+  }
+
+  /** Hands the buffers back; the cache is of no use afterwards. */
+  close(): void {
+    for (const buffer of this.#buffers.flat()) this.#pool.give(buffer);
+    this.#buffers.length = 0;
   }
 
   /** Rows [from, to) of one page. */

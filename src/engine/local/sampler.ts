@@ -6,7 +6,7 @@ import type { Completion, SampleRequest } from '../../engine.ts';
 import { UserError } from '../../util/error.ts';
 import { type Rng, rng } from '../../util/rng.ts';
 import { argmax, draw } from './draw.ts';
-import { KvCache } from './kv-cache.ts';
+import { KvCache, type KvPool } from './kv-cache.ts';
 import type { Tensor } from './runtime.ts';
 import { PAGE } from './sample-graph.ts';
 import type { SampleGraphs } from './sample-graphs.ts';
@@ -49,10 +49,14 @@ export class SampleBatch {
   sampled = 0;
   prefilled = 0;
 
-  constructor(graphs: SampleGraphs, theta: Float32Array) {
+  constructor(graphs: SampleGraphs, theta: Float32Array, pool: KvPool) {
     this.#graphs = graphs;
     this.#feeds = graphs.weightFeeds(theta);
-    this.#cache = new KvCache(graphs.config);
+    this.#cache = new KvCache(graphs.config, pool);
+  }
+
+  close(): void {
+    this.#cache.close();
   }
 
   /** One turn of the given conversations; conversations left out are over. Temperature must be the same for all. */

@@ -1,6 +1,7 @@
 /** One thread of the local engine: runs graphs for whoever asks, one request at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf, UserError } from '../../util/error.ts';
+import { KvPool } from './kv-cache.ts';
 import { clipGradient, Optimizer } from './optimizer.ts';
 import { layoutOf } from './qwen3.ts';
 import { openRuntime } from './runtime.ts';
@@ -15,6 +16,7 @@ const runtime = await openRuntime(prefer);
 const trainer = new Trainer(config, runtime);
 const optimizer = new Optimizer(layoutOf(config), runtime);
 const graphs = new SampleGraphs(config, runtime);
+const pool = new KvPool();
 const batches = new Map<number, SampleBatch>();
 
 async function handle(request: WorkerRequest): Promise<WorkerResults[WorkerRequest['op']]> {
@@ -44,7 +46,7 @@ async function handle(request: WorkerRequest): Promise<WorkerResults[WorkerReque
       return { gradNorm };
     }
     case 'open':
-      batches.set(request.batch, new SampleBatch(graphs, Float32Array.from(new Float32Array(request.theta))));
+      batches.set(request.batch, new SampleBatch(graphs, Float32Array.from(new Float32Array(request.theta)), pool));
       return null;
     case 'sample': {
       const batch = batches.get(request.batch)!;
@@ -54,6 +56,7 @@ async function handle(request: WorkerRequest): Promise<WorkerResults[WorkerReque
       return { completions, usage };
     }
     case 'close':
+      batches.get(request.batch)?.close();
       batches.delete(request.batch);
       return null;
     default:
