@@ -66,7 +66,8 @@ function notes(field: Field, name: CommandName): string {
   return all.length === 0 ? '' : ` (${all.join('; ')})`;
 }
 
-function readFlag(field: Field, flag: string, typed: string): Override {
+/** @throws UserError naming the flag and what was expected. */
+export function readFlag(field: Field, flag: string, typed: string): Override {
   const value = field.read(typed);
   if (field.schema.safeParse(value).success) return { field, value };
   throw new UserError(`${flag} is "${typed}"; expected ${field.expected}${guess(typed, field.choices)}`);

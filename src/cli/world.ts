@@ -1,21 +1,32 @@
 /** `crossfold world DIR`: the miniature world of a run as files, to look at or to search with anything else. */
-import { Command } from 'commander';
-import { firstComplaint } from '../recipe/complaint.ts';
+import { Command, Option } from 'commander';
 import { worldSchema } from '../recipe/config.ts';
+import { FIELDS } from '../recipe/fields.ts';
 import { PRESETS, TASKS } from '../recipe/presets.ts';
 import { worldAndExam } from '../recipe/task.ts';
 import { diskError } from '../util/disk.ts';
-import { UserError } from '../util/error.ts';
 import { writeWorld } from '../world/files.ts';
 import { helpExamples } from './examples.ts';
+import { readFlag } from './settings.ts';
 import type { Terminal } from './terminal.ts';
+
+function setting(flag: string, key: 'seed' | 'unverifiable', about: string): Option {
+  const field = FIELDS.find(({ path }) => path.join('.') === `task.${key}`)!;
+  return new Option(`${flag} <n>`, about).argParser((typed: string) => readFlag(field, flag, typed).value);
+}
 
 export function worldCommand(terminal: Terminal): Command {
   return new Command('world')
     .description('Write the miniature world as files: pages, source copies, gold questions')
     .argument('<dir>', 'folder to write to')
-    .option('--seed <n>', 'which world', '1')
-    .option('--unverifiable <n>', 'share of facts that the retrievable page shows half legible', '0.25')
+    .addOption(setting('--seed', 'seed', 'which world (default: 1)'))
+    .addOption(
+      setting(
+        '--unverifiable',
+        'unverifiable',
+        'share of facts that the retrievable page shows half legible (default: 0.25)',
+      ),
+    )
     .addHelpText(
       'after',
       helpExamples([
@@ -23,16 +34,9 @@ export function worldCommand(terminal: Terminal): Command {
         ['crossfold world ./clear --unverifiable 0', 'every fact can be checked by reading'],
       ]),
     )
-    .action(async (dir: string, flags: { seed: string; unverifiable: string }) => {
-      const wanted = {
-        kind: 'world',
-        ...TASKS.world.task(PRESETS.quick),
-        seed: Number(flags.seed),
-        unverifiable: Number(flags.unverifiable),
-      };
-      const parsed = worldSchema.safeParse(wanted);
-      if (!parsed.success) throw new UserError(firstComplaint(parsed.error, wanted).message);
-      const { world, gold } = worldAndExam(parsed.data);
+    .action(async (dir: string, flags: { seed?: number; unverifiable?: number }) => {
+      const settings = worldSchema.parse({ kind: 'world', ...TASKS.world.task(PRESETS.quick), ...flags });
+      const { world, gold } = worldAndExam(settings);
       await writeWorld(world, gold, dir).catch((error) => {
         throw diskError(dir, 'write', error);
       });

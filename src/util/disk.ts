@@ -1,5 +1,6 @@
 /** Files that are whole or not there, and one line for a disk that failed: which path, what could not be done, what to do. */
-import { access, mkdir, open, rename } from 'node:fs/promises';
+import { access, mkdir, open, rename, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { InfraError, messageOf } from './error.ts';
 
 const CURES: Readonly<Record<string, string>> = {
@@ -30,12 +31,25 @@ export const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Makes a folder and those around it, where they are missing. */
+/** Makes a folder and those around it, where they are missing. One by one: Node's own recursion never ends in /proc. */
 export async function makeFolder(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true }).catch((error) => {
-    throw diskError(dir, 'write', error);
-  });
+  const failed = await mkdir(dir).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (failed === null) return;
+  const above = dirname(dir);
+  if (codeOf(failed) === 'EEXIST' && (await isFolder(dir))) return;
+  if (codeOf(failed) !== 'ENOENT' || above === dir || (await isFolder(above))) throw diskError(dir, 'write', failed);
+  await makeFolder(above);
+  await makeFolder(dir);
 }
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 /** Returns when the bytes survive a power cut. */
 export async function writeDurably(file: string, content: Uint8Array | string): Promise<void> {
