@@ -3,35 +3,13 @@
  * no losses (they are 0) and training changes nothing but the policy's name, which the script is told.
  */
 import type { Completion, Engine, Policy, SampleRequest, StateRef, Tokenizer, TrainingClient } from '../engine.ts';
+import { codePointTokenizer } from '../text/code-points.ts';
 import { UserError } from '../util/error.ts';
 
 /** `prompt` is decoded; control tokens in the returned text are sampled as such. The turn ends with the text. */
 export type Script = (prompt: string, request: SampleRequest, policy: string) => string;
 
-/** One token per control token or code point: decoding and encoding again is the identity but for control tokens. */
-export function scriptedTokenizer(tags: readonly string[]): Tokenizer {
-  const base = tags.length;
-  const chars = (text: string): number[] => Array.from(text, (c) => base + c.codePointAt(0)!);
-  const tag = (name: string): number => {
-    const id = tags.indexOf(name);
-    if (id < 0) throw new Error(`the vocabulary has no control token ${name}`);
-    return id;
-  };
-  const textOf = (id: number): string => (id < base ? tags[id]! : String.fromCodePoint(id - base));
-  return {
-    vocabSize: base + 0x110000,
-    encode: (pieces) => pieces.flatMap((piece) => (typeof piece === 'string' ? chars(piece) : [tag(piece.tag)])),
-    decode: (ids) => ids.map(textOf).join(''),
-    ends(ids) {
-      let end = 0;
-      return ids.map((id) => {
-        end += textOf(id).length;
-        return end;
-      });
-    },
-    tag,
-  };
-}
+export { codePointTokenizer as scriptedTokenizer };
 
 export function scriptedPolicy(id: string, tokenizer: Tokenizer, tags: readonly string[], script: Script): Policy {
   const complete = (request: SampleRequest): Completion => {
@@ -70,7 +48,7 @@ export interface ScriptedSettings {
 
 /** Policies are named by their training: `base`, then `base+1`, `base+2` for every optimizer step behind them. */
 export function scriptedEngine({ script, tags, contextLength = 100_000 }: ScriptedSettings): Engine {
-  const tokenizer = scriptedTokenizer(tags);
+  const tokenizer = codePointTokenizer(tags);
   const usage = { sampled: 0, prefilled: 0, trained: 0 };
   const counted: Script = (prompt, request, policy) => {
     usage.prefilled += request.prompt.length;

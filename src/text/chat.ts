@@ -18,6 +18,7 @@ export interface ChatForm {
 
 export const IM_START = '<|im_start|>';
 export const IM_END = '<|im_end|>';
+export const END_OF_TEXT = '<|endoftext|>';
 
 export const chatml: ChatForm = {
   name: 'chatml',
