@@ -1,7 +1,9 @@
 /**
  * Statistics of audit and evaluation (method.md sections 5 and 6): intervals by a seeded bootstrap that resamples whole
- * clusters (sources), because questions of one source are not independent; McNemar's exact test; Wilson's interval.
+ * clusters (sources), because questions of one source are not independent; McNemar's exact test; Holm's correction; Wilson's
+ * interval.
  */
+import { groupBy } from '../util/group.ts';
 import { rng } from '../util/rng.ts';
 
 export interface Interval {
@@ -34,6 +36,8 @@ export interface BootstrapSettings {
   readonly key: string;
   readonly draws?: number;
   readonly level?: number;
+  /** strata[i] is the stratum of item i: clusters are drawn within their stratum, so that its size stays. Default one. */
+  readonly strata?: readonly string[];
 }
 
 /**
@@ -47,16 +51,18 @@ export const bootstrap = (statistic: Statistic, clusters: readonly string[], set
 export function bootstrapAll(
   statistics: (weights: readonly number[]) => readonly number[],
   clusters: readonly string[],
-  { key, draws = 2000, level = 0.95 }: BootstrapSettings,
+  { key, draws = 2000, level = 0.95, strata }: BootstrapSettings,
 ): Interval[] {
   const index = new Map([...new Set(clusters)].map((name, c) => [name, c]));
   const at = clusters.map((name) => index.get(name)!);
+  const stratumOf = new Map(at.map((c, i) => [c, strata?.[i] ?? '']));
+  const pools = [...groupBy(index.values(), (c) => stratumOf.get(c)!).values()];
   const points = statistics(clusters.map(() => 1));
   const found: number[][] = points.map(() => []);
   for (let draw = 0; draw < draws; draw++) {
     const random = rng('bootstrap', key, draw);
     const counts = new Array<number>(index.size).fill(0);
-    for (let c = 0; c < index.size; c++) counts[random.below(index.size)]! += 1;
+    for (const pool of pools) for (let c = 0; c < pool.length; c++) counts[random.pick(pool)]! += 1;
     statistics(at.map((c) => counts[c]!)).forEach((value, s) => {
       if (!Number.isNaN(value)) found[s]!.push(value);
     });
@@ -101,6 +107,18 @@ function signTest(k: number, n: number): number {
     logChoose += Math.log((n - i) / (i + 1));
   }
   return Math.min(1, 2 * tail);
+}
+
+/** Holm's adjusted p values, in the order given: below α where the family as a whole errs with probability at most α. */
+export function holm(ps: readonly number[]): number[] {
+  const order = ps.map((_, i) => i).sort((a, b) => ps[a]! - ps[b]!);
+  const adjusted = new Array<number>(ps.length);
+  let floor = 0;
+  order.forEach((i, rank) => {
+    floor = Math.max(floor, Math.min(1, (ps.length - rank) * ps[i]!));
+    adjusted[i] = floor;
+  });
+  return adjusted;
 }
 
 /** Wilson's 95 % interval of a share. */

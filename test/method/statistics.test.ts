@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bootstrap, mcnemar, quantile, weightedMean, wilson } from '../../src/method/statistics.ts';
+import { bootstrap, bootstrapAll, holm, mcnemar, quantile, weightedMean, wilson } from '../../src/method/statistics.ts';
 import { rng } from '../../src/util/rng.ts';
 
 const coins = (n: number, p: number, key: string) => {
@@ -62,7 +62,30 @@ describe('bootstrap', () => {
   });
 });
 
+describe('strata', () => {
+  it('keep their size in every draw', () => {
+    const strata = ['x', 'x', 'x', 'y', 'y'];
+    const sizes = (weights: readonly number[]) => [
+      weights[0]! + weights[1]! + weights[2]!,
+      weights[3]! + weights[4]!,
+      weights[0]!,
+    ];
+    const [x, y, first] = bootstrapAll(sizes, own(5), { key: 'k', draws: 200, strata });
+    expect(x).toEqual({ point: 3, low: 3, high: 3 });
+    expect(y).toEqual({ point: 2, low: 2, high: 2 });
+    expect(first!.high).toBeGreaterThan(first!.low);
+  });
+});
+
 describe('tests and intervals', () => {
+  it('Holm: the smallest of m counts m times, and none falls below the one before', () => {
+    // By hand: .01 · 4 = .04; .02 · 3 = .06; .03 · 2 = .06; .5.
+    [0.06, 0.04, 0.5, 0.06].forEach((p, i) => {
+      expect(holm([0.03, 0.01, 0.5, 0.02])[i]).toBeCloseTo(p, 12);
+    });
+    expect(holm([0.9, 0.8])).toEqual([1, 1]);
+    expect(holm([])).toEqual([]);
+  });
   const outcomes = (both: number, onlyA: number, onlyB: number) => ({
     a: [...Array(both).fill(true), ...Array(onlyA).fill(true), ...Array(onlyB).fill(false)] as boolean[],
     b: [...Array(both).fill(true), ...Array(onlyA).fill(false), ...Array(onlyB).fill(true)] as boolean[],

@@ -1,0 +1,96 @@
+/**
+ * An evaluation on disk: results.jsonl, one item a line in the order of the manifest, and result.json, written last, with the
+ * fingerprint and the figures. The same evaluation is the same bytes.
+ */
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readLines, readWhole } from '../retriever/corpus/open.ts';
+import { exists, makeFolder, replaceFile } from '../util/disk.ts';
+import { UserError } from '../util/error.ts';
+import { parseLine } from '../util/jsonl.ts';
+import { type EvaluationResult, evaluationOf, type ItemResult, isComplete } from './result.ts';
+import { type Summary, summarise } from './summary.ts';
+
+const bit = z.union([z.literal(0), z.literal(1)]);
+
+const itemSchema = z.object({
+  id: z.string(),
+  set: z.string(),
+  question: z.string(),
+  golden: z.array(z.string()).min(1),
+  prediction: z.string().nullable(),
+  em: bit,
+  coverEm: bit,
+  coverEmToken: bit,
+  f1: z.number().min(0).max(1),
+  searches: z.number().int().min(0),
+  stop: z.enum(['answer', 'turn-limit', 'token-limit', 'malformed', 'error']),
+  error: z.string().optional(),
+});
+
+const headSchema = z.object({
+  fingerprint: z.record(z.string(), z.union([z.string(), z.number()])),
+  expected: z.number().int().min(0),
+  items: z.number().int().min(0),
+  complete: z.boolean(),
+});
+
+/** What result.json holds. */
+export interface ResultHead extends z.infer<typeof headSchema> {
+  readonly summary: Summary;
+}
+
+export const headOf = ({ fingerprint, expected, items, complete }: EvaluationResult): ResultHead => ({
+  fingerprint,
+  expected,
+  items: items.length,
+  complete,
+  summary: summarise(items),
+});
+
+export async function writeEvaluation(dir: string, evaluation: EvaluationResult): Promise<void> {
+  const head = headOf(evaluation);
+  await makeFolder(dir);
+  await replaceFile(join(dir, 'results.jsonl'), evaluation.items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+  await replaceFile(join(dir, 'result.json'), `${JSON.stringify(head, null, 2)}\n`);
+}
+
+/** Throws UserError when the folder holds no evaluation, or one whose parts disagree. */
+export async function readEvaluation(dir: string): Promise<EvaluationResult> {
+  const file = join(dir, 'result.json');
+  if (!(await exists(file)))
+    throw new UserError(
+      `${dir}: no evaluation here (result.json is missing); give a folder of evaluate or score --out`,
+    );
+  const head = checked(headSchema, jsonOf(await readWhole(file), file), file);
+  const lines = join(dir, 'results.jsonl');
+  const items: ItemResult[] = [];
+  for await (const line of readLines(lines)) {
+    const value = parseLine(line, lines);
+    if (value === undefined) continue;
+    const { error, ...item } = checked(itemSchema, value, `${lines}:${line.number}`);
+    items.push(error === undefined ? item : { ...item, error });
+  }
+  if (items.length !== head.items || items.length > head.expected)
+    throw new UserError(
+      `${dir}: results.jsonl holds ${items.length} results, result.json counts ${head.items} of ${head.expected} questions; make the evaluation again`,
+    );
+  // Refuses an id that occurs twice.
+  const { fingerprint, expected } = { ...evaluationOf(head.fingerprint, items, items), expected: head.expected };
+  return { fingerprint, items, expected, complete: isComplete(items, expected) };
+}
+
+function jsonOf(bytes: Buffer, file: string): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new UserError(`${file}: not JSON; make the evaluation again`);
+  }
+}
+
+function checked<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw new UserError(`${where}: ${path.join('.') || 'value'}: ${message}; this is not as evaluate or score writes it`);
+}
