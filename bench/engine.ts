@@ -15,7 +15,7 @@ import { layoutOf, type ModelConfig } from '../src/engine/local/qwen3.ts';
 import { openRuntime, type Runtime } from '../src/engine/local/runtime.ts';
 import { SampleGraphs } from '../src/engine/local/sample-graphs.ts';
 import { SampleBatch } from '../src/engine/local/sampler.ts';
-import { microBatches, Trainer } from '../src/engine/local/trainer.ts';
+import { microBatches, objectiveOf, Trainer } from '../src/engine/local/trainer.ts';
 import type { Datum } from '../src/engine.ts';
 import { messageOf } from '../src/util/error.ts';
 import { rng } from '../src/util/rng.ts';
@@ -91,7 +91,7 @@ async function training(c: ModelConfig, runtime: Runtime, share: number): Promis
   const micros = microBatches(batch);
   const seconds = await quickest(8, async () => {
     trainer.clear();
-    for (const micro of micros) await trainer.accumulate(theta, batch, micro, 'cross_entropy');
+    for (const micro of micros) await trainer.accumulate(theta, batch, micro, objectiveOf('cross_entropy'));
     clipGradient(trainer.grad, ADAMW.gradClip);
     await optimizer.step(theta, trainer.grad, moments, ADAMW);
   });

@@ -11,6 +11,8 @@ export interface SampleRequest {
   /** 0 is greedy. */
   readonly temperature: number;
   readonly topP: number;
+  /** Only this many of the most likely tokens can be drawn; absent is all. */
+  readonly topK?: number;
   /** Sampling stops after one of these ids; it is included in the completion. */
   readonly stop: readonly number[];
   /** Key of the random stream of this request: same key, policy and prompt give the same tokens. */
@@ -26,6 +28,8 @@ export interface Completion {
   readonly stopMatched?: string | null;
   /** Set when the request failed and retries did not cure it: no answer, and never a wrong one. */
   readonly error?: string;
+  /** What the server counted for this request, where it counts in tokens of its own. */
+  readonly usage?: { readonly prompt: number; readonly completion: number };
 }
 
 /**
@@ -47,10 +51,12 @@ export interface Policy {
 
 /**
  * One training sequence of T+1 tokens: position t predicts tokens[t + 1]. All arrays below have length T.
- * cross_entropy uses `weights`; importance_sampling and ppo use `advantages` and `logprobs` (0 advantage = masked).
+ * cross_entropy uses `weights`; the other losses use `advantages` and `logprobs` (0 advantage = masked).
  */
 export interface Datum {
   readonly tokens: readonly number[];
+  /** What position t predicts where that is not tokens[t + 1]. */
+  readonly targets?: readonly number[];
   readonly weights?: readonly number[];
   readonly advantages?: readonly number[];
   readonly logprobs?: readonly number[];
@@ -58,13 +64,26 @@ export interface Datum {
 
 /**
  * Losses are sums over tokens (the caller folds any normalisation into weights or advantages):
- * cross_entropy -Σ w·logp; importance_sampling -Σ exp(logp - old)·A; ppo -Σ min(ratio·A, clip(ratio, .8, 1.2)·A).
+ * cross_entropy -Σ w·logp; importance_sampling -Σ exp(logp - old)·A; ppo -Σ min(ratio·A, clip(ratio)·A);
+ * cispo -Σ sg(clip(ratio))·logp·A, sg: no gradient goes through it.
  */
-export type Loss = 'cross_entropy' | 'importance_sampling' | 'ppo';
+export type Loss = 'cross_entropy' | 'importance_sampling' | 'ppo' | 'cispo';
+
+/** Bounds of the ratio. Those of ppo are .8 and 1.2 where nothing is said, those of cispo 0 and 4. */
+export interface Clip {
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface LossOptions {
+  readonly clip?: Clip;
+  /** Log-probabilities of all positions, not only of those with a weight or an advantage. */
+  readonly everywhere?: boolean;
+}
 
 export interface LossOutput {
   readonly loss: number;
-  /** Per datum, log-probability of each target under the current weights, length T. */
+  /** Per datum, log-probability of each target under the current weights, length T; 0 may stand where nothing is scored. */
   readonly logprobs: readonly (readonly number[])[];
 }
 
@@ -88,7 +107,9 @@ export interface StateRef {
 
 export interface TrainingClient {
   /** Accumulates gradients. */
-  forwardBackward(batch: readonly Datum[], loss: Loss): Promise<LossOutput>;
+  forwardBackward(batch: readonly Datum[], loss: Loss, options?: LossOptions): Promise<LossOutput>;
+  /** Loss and log-probabilities of all positions alone. */
+  forward(batch: readonly Datum[], loss: Loss, options?: LossOptions): Promise<LossOutput>;
   /** Applies and clears the gradients; returns the global norm before clipping. */
   optimStep(settings: OptimSettings): Promise<{ readonly gradNorm: number }>;
   /** Freezes the current weights as a policy that can be sampled. */

@@ -2,7 +2,17 @@
  * An engine whose replies are a function of the prompt: for tests of everything above the engine contract. It computes
  * no losses (they are 0) and training changes nothing but the policy's name, which the script is told.
  */
-import type { Completion, Engine, Policy, SampleRequest, StateRef, Tokenizer, TrainingClient } from '../engine.ts';
+import type {
+  Completion,
+  Datum,
+  Engine,
+  LossOutput,
+  Policy,
+  SampleRequest,
+  StateRef,
+  Tokenizer,
+  TrainingClient,
+} from '../engine.ts';
 import { codePointTokenizer } from '../text/code-points.ts';
 import { UserError } from '../util/error.ts';
 
@@ -85,15 +95,17 @@ function scriptedTraining(
     const [name, before] = parse(origin.policy);
     return before + steps === 0 ? name : `${name}+${before + steps}`;
   };
+  const forward = async (batch: readonly Datum[]): Promise<LossOutput> => {
+    for (const datum of batch) {
+      if (datum.tokens.length < 2)
+        throw new UserError(`a datum has ${datum.tokens.length} tokens, expected at least 2`);
+      count(datum.tokens.length);
+    }
+    return { loss: 0, logprobs: batch.map((datum) => datum.tokens.slice(1).map(() => 0)) };
+  };
   return {
-    async forwardBackward(batch) {
-      for (const datum of batch) {
-        if (datum.tokens.length < 2)
-          throw new UserError(`a datum has ${datum.tokens.length} tokens, expected at least 2`);
-        count(datum.tokens.length);
-      }
-      return { loss: 0, logprobs: batch.map((datum) => datum.tokens.slice(1).map(() => 0)) };
-    },
+    forwardBackward: forward,
+    forward,
     async optimStep() {
       steps++;
       return { gradNorm: 0 };

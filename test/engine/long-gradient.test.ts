@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { layoutOf, type ModelConfig } from '../../src/engine/local/qwen3.ts';
 import { openRuntime } from '../../src/engine/local/runtime.ts';
-import { microBatches, Trainer } from '../../src/engine/local/trainer.ts';
+import { microBatches, objectiveOf, Trainer } from '../../src/engine/local/trainer.ts';
 import type { Datum } from '../../src/engine.ts';
 import { rng } from '../../src/util/rng.ts';
 import { noisyWeights } from './fixture.ts';
@@ -60,7 +60,7 @@ async function gradient(batch: readonly Datum[]): Promise<{ grad: Float32Array; 
   const micros = microBatches(batch);
   expect(micros.map((m) => m.length)).toEqual([192]);
   for (const micro of micros) {
-    const part = await trainer.accumulate(theta, batch, micro, 'cross_entropy');
+    const part = await trainer.accumulate(theta, batch, micro, objectiveOf('cross_entropy'));
     loss += part.loss;
     micro.rows.forEach((row, k) => {
       logprobs[row] = [...part.logprobs[k]!];

@@ -24,8 +24,13 @@ const rotate = (x: number[], t: number, theta: number): number[] => {
   });
 };
 
-/** log p(tokens[t + 1] | tokens[..t]) for each t. */
-export function referenceLogprobs(c: ModelConfig, w: Weights, tokens: readonly number[]): number[] {
+/** log p(targets[t] | tokens[..t]) for each t; targets are the next tokens where nothing else is said. */
+export function referenceLogprobs(
+  c: ModelConfig,
+  w: Weights,
+  tokens: readonly number[],
+  targets: readonly number[] = tokens.slice(1),
+): number[] {
   const get = (name: string): Float64Array => w.get(name)!;
   const T = tokens.length - 1;
   const embed = get('model.embed_tokens.weight');
@@ -80,6 +85,6 @@ export function referenceLogprobs(c: ModelConfig, w: Weights, tokens: readonly n
   return x.map((row, t) => {
     const logits = matvec(embed, rmsNorm(row, get('model.norm.weight')), c.vocabSize);
     const top = Math.max(...logits);
-    return logits[tokens[t + 1]!]! - top - Math.log(logits.reduce((s, a) => s + Math.exp(a - top), 0));
+    return logits[targets[t]!]! - top - Math.log(logits.reduce((s, a) => s + Math.exp(a - top), 0));
   });
 }

@@ -5,7 +5,7 @@ import type { ModelConfig } from '../../src/engine/local/qwen3.ts';
 import { openRuntime, type Runtime } from '../../src/engine/local/runtime.ts';
 import { SampleGraphs } from '../../src/engine/local/sample-graphs.ts';
 import { SampleBatch } from '../../src/engine/local/sampler.ts';
-import { microBatches, Trainer } from '../../src/engine/local/trainer.ts';
+import { microBatches, objectiveOf, Trainer } from '../../src/engine/local/trainer.ts';
 import type { Completion, SampleRequest } from '../../src/engine.ts';
 import { rng } from '../../src/util/rng.ts';
 
@@ -48,7 +48,7 @@ async function trainerLogprobs(request: SampleRequest, completion: Completion): 
   const trainer = new Trainer(config, runtime);
   const batch = [{ tokens, weights }];
   const [micro] = microBatches(batch);
-  const { logprobs } = await trainer.accumulate(theta, batch, micro!, 'cross_entropy');
+  const { logprobs } = await trainer.accumulate(theta, batch, micro!, objectiveOf('cross_entropy'));
   await trainer.close();
   return [...logprobs[0]!.slice(request.prompt.length - 1)];
 }

@@ -7,9 +7,18 @@ export function argmax(probs: Float32Array, from: number, size: number): number 
   return best;
 }
 
-/** `u` in [0, 1). With topP < 1 only the smallest set of most likely tokens whose mass reaches topP can be drawn. */
-export function draw(probs: Float32Array, from: number, size: number, topP: number, u: number): number {
-  if (topP >= 1) {
+/**
+ * `u` in [0, 1). Only the `topK` most likely tokens can be drawn, and of those only the smallest set of most likely ones
+ * whose share of their mass reaches topP.
+ */
+export function draw(
+  probs: Float32Array,
+  from: number,
+  size: number,
+  { topP, topK = size }: { readonly topP: number; readonly topK?: number | undefined },
+  u: number,
+): number {
+  if (topP >= 1 && topK >= size) {
     let total = 0;
     for (let i = 0; i < size; i++) total += probs[from + i]!;
     let rest = u * total;
@@ -20,9 +29,11 @@ export function draw(probs: Float32Array, from: number, size: number, topP: numb
     return argmax(probs, from, size);
   }
   const order = Array.from({ length: size }, (_, i) => i).sort((a, b) => probs[from + b]! - probs[from + a]! || a - b);
+  const most = Math.min(size, topK);
+  const total = topK >= size ? 1 : order.slice(0, most).reduce((sum, token) => sum + probs[from + token]!, 0);
   let mass = 0;
   let count = 0;
-  while (count < size && mass < topP) mass += probs[from + order[count++]!]!;
+  while (count < most && (topP >= 1 || mass < topP * total)) mass += probs[from + order[count++]!]!;
   let rest = u * mass;
   for (let i = 0; i < count; i++) {
     rest -= probs[from + order[i]!]!;

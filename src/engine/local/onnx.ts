@@ -1,6 +1,6 @@
 /** Writes ONNX model files (protobuf) from plain data. Only what our graphs need: no strings, no sub-graphs. */
 
-export type DType = 'float32' | 'int32' | 'int64';
+export type DType = 'float32' | 'int32' | 'int64' | 'bool';
 export type Attribute = number | string | readonly number[] | { readonly float: number };
 
 /** A dimension; -1 is dynamic. */
@@ -28,7 +28,7 @@ export interface Model {
   readonly initializers: readonly Initializer[];
 }
 
-const DTYPE: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7 };
+const DTYPE: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9 };
 const IR_VERSION = 10;
 const OPSET = 21;
 

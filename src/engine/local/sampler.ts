@@ -251,7 +251,7 @@ export class SampleBatch {
     const { request } = r;
     const V = this.#graphs.config.vocabSize;
     const token =
-      request.temperature === 0 ? argmax(probs, from, V) : draw(tempered, from, V, request.topP, r.stream.uniform());
+      request.temperature === 0 ? argmax(probs, from, V) : draw(tempered, from, V, request, r.stream.uniform());
     r.tokens.push(token);
     r.logprobs.push(Math.log(Math.max(probs[from + token]!, 1e-37)));
     this.sampled++;

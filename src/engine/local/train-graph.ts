@@ -1,8 +1,8 @@
 /**
- * Forward and backward pass of the model for sequences of T tokens, as one graph. Logits, and all of the last layer behind its
- * attention, exist only at the scored positions.
- * The gradient of the log-probabilities is that of Σ weight·logp + Σ surrogate, which covers all three losses (engine.ts):
- * the caller chooses weight, advantage, old log-probability and clip range. The embedding's gradient comes out in three parts
+ * Forward and, where gradients are wanted, backward pass of the model for sequences of T tokens, as one graph. Logits, and
+ * all of the last layer behind its attention, exist only at the scored positions.
+ * The gradient of the log-probabilities is that of Σ weight·logp + Σ surrogate, which covers all losses (engine.ts): the
+ * caller chooses weight, advantage, old log-probability, clip range, and whether the ratio is a constant. The embedding's gradient comes out in three parts
  * (dense, by input token, by target) because a scatter is cheaper outside the graph.
  */
 import { attention } from './attention.ts';
@@ -14,18 +14,12 @@ const TINY = 1e-37;
 
 export const gradName = (input: string): string => `grad_${input}`;
 
-export function trainGraph(c: ModelConfig, T: number): Uint8Array {
+export function trainGraph(c: ModelConfig, T: number, gradients = true): Uint8Array {
   const g = new Graph();
   const [d, V] = [c.hiddenSize, c.vocabSize];
   const tokens = g.input('tokens', 'int32', [-1]);
   const scored = g.input('scored', 'int32', [-1]);
   const targets = g.input('targets', 'int32', [-1]);
-  const [weight, advantage, old] = ['weight', 'advantage', 'old'].map((n) => g.input(n, 'float32', [-1])) as [
-    Value,
-    Value,
-    Value,
-  ];
-  const [clipLow, clipHigh] = ['clip_low', 'clip_high'].map((n) => g.input(n, 'float32', [])) as [Value, Value];
   const { tensors } = layoutOf(c);
   for (const t of tensors) g.input(t.input, 'float32', t.shape);
 
@@ -38,12 +32,20 @@ export function trainGraph(c: ModelConfig, T: number): Uint8Array {
   const picked = g.op('GatherElements', [probs, column(targets)], [-1, 1], { axis: 1 });
   const logp = g.op('Log', [g.op('Max', [g.op('Reshape', [picked, g.ints(-1)], [-1]), g.scalar(TINY)], [-1])], [-1]);
 
-  // d loss / d logp = -(weight + ratio·advantage where the clip does not bind)
+  g.output(logp, 'logp');
+  if (!gradients) return g.encode();
+
+  // d loss / d logp = -(weight + ratio·advantage where the clip does not bind), the clipped ratio where it is a constant
+  const vector = (name: string): Value => g.input(name, 'float32', [-1]);
+  const [weight, advantage, old] = [vector('weight'), vector('advantage'), vector('old')];
+  const [clipLow, clipHigh] = [g.input('clip_low', 'float32', []), g.input('clip_high', 'float32', [])];
+  const detached = g.input('detached', 'bool', []);
   const ratio = g.op('Exp', [g.op('Sub', [logp, old], [-1])], [-1]);
   const surrogate = g.op('Mul', [ratio, advantage], [-1]);
   const clipped = g.op('Mul', [g.op('Clip', [ratio, clipLow, clipHigh], [-1]), advantage], [-1]);
   const free = g.op('Cast', [g.op('LessOrEqual', [surrogate, clipped], [-1])], [-1], { to: 1 });
-  const slope = g.op('Neg', [g.op('Add', [weight, g.op('Mul', [surrogate, free], [-1])], [-1])], [-1]);
+  const unclipped = g.op('Mul', [surrogate, free], [-1]);
+  const slope = g.op('Neg', [g.op('Add', [weight, g.op('Where', [detached, clipped, unclipped], [-1])], [-1])], [-1]);
 
   // d logp / d hidden = E[target] - p·E, without a dense one-hot
   const slopeColumn = column(slope);
@@ -60,7 +62,6 @@ export function trainGraph(c: ModelConfig, T: number): Uint8Array {
   g.output(grads.at(-1)!, 'embed_by_token');
   g.output(scaled, 'embed_by_target');
   g.output(g.matmul(probs, scaled, true, false), 'embed_dense_negative');
-  g.output(logp, 'logp');
   return g.encode();
 }
 

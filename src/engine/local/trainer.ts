@@ -2,7 +2,7 @@
  * Gradients on one thread: holds one session per sequence length and accumulates into a flat gradient vector.
  * Datums are grouped by length and cut into micro-batches that stay in cache, in an order that depends on the batch alone.
  */
-import type { Datum, Loss } from '../../engine.ts';
+import type { Clip, Datum, Loss } from '../../engine.ts';
 import { type Layout, layoutOf, type ModelConfig } from './qwen3.ts';
 import { type Runtime, type SessionCache, sessionCache, type Tensor } from './runtime.ts';
 import { gradName, trainGraph } from './train-graph.ts';
@@ -11,11 +11,28 @@ import { gradName, trainGraph } from './train-graph.ts';
 const MICRO_BATCH_TOKENS = 1024;
 const LENGTH_STEP = 32;
 
-const CLIP: Readonly<Record<Loss, readonly [number, number]>> = {
-  cross_entropy: [0, 3e38],
-  importance_sampling: [0, 3e38],
-  ppo: [0.8, 1.2],
+const CLIP: Readonly<Record<Loss, Clip>> = {
+  cross_entropy: { low: 0, high: 3e38 },
+  importance_sampling: { low: 0, high: 3e38 },
+  ppo: { low: 0.8, high: 1.2 },
+  cispo: { low: 0, high: 4 },
 };
+
+/** What is computed of a batch. */
+export interface Objective extends Clip {
+  readonly loss: Loss;
+  /** Are positions without weight and advantage scored too? */
+  readonly everywhere: boolean;
+  readonly gradients: boolean;
+}
+
+export const objectiveOf = (loss: Loss, clip: Clip = CLIP[loss]): Objective => ({
+  loss,
+  low: clip.low,
+  high: clip.high,
+  everywhere: false,
+  gradients: true,
+});
 
 export interface MicroBatch {
   readonly length: number;
@@ -46,7 +63,7 @@ export class Trainer {
   readonly grad: Float32Array;
   readonly #config: ModelConfig;
   readonly #runtime: Runtime;
-  readonly #sessions: SessionCache<number>;
+  readonly #sessions: SessionCache<string>;
 
   constructor(config: ModelConfig, runtime: Runtime) {
     this.#config = config;
@@ -62,14 +79,15 @@ export class Trainer {
 
   /**
    * Adds the gradients of `rows` of the batch at weights `theta`. Returns log-probabilities per row (length T, 0 where
-   * nothing is scored) and the loss.
+   * nothing is scored) and the loss. Without `gradients` it adds nothing.
    */
   async accumulate(
     theta: Float32Array,
     batch: readonly Datum[],
     micro: MicroBatch,
-    loss: Loss,
+    objective: Objective,
   ): Promise<{ loss: number; logprobs: Float32Array[] }> {
+    const { loss, everywhere, gradients } = objective;
     const T = micro.length;
     const data = micro.rows.map((r) => batch[r]!);
     const tokens = new Int32Array(data.length * T);
@@ -82,9 +100,9 @@ export class Trainer {
         tokens[b * T + t] = datum.tokens[t]!;
         const w = datum.weights?.[t] ?? 0;
         const a = datum.advantages?.[t] ?? 0;
-        if (w === 0 && a === 0) continue;
+        if (w === 0 && a === 0 && !everywhere) continue;
         scored.push(b * T + t);
-        targets.push(datum.tokens[t + 1]!);
+        targets.push(datum.targets?.[t] ?? datum.tokens[t + 1]!);
         weight.push(loss === 'cross_entropy' ? w : 0);
         advantage.push(loss === 'cross_entropy' ? 0 : a);
         old.push(datum.logprobs?.[t] ?? 0);
@@ -95,39 +113,42 @@ export class Trainer {
     const { Tensor } = this.#runtime.ort;
     const float = (xs: number[]): Tensor => new Tensor('float32', Float32Array.from(xs), [xs.length]);
     const int = (xs: ArrayLike<number>): Tensor => new Tensor('int32', Int32Array.from(xs), [xs.length]);
-    const [low, high] = CLIP[loss];
-    const feeds: Record<string, Tensor> = {
-      tokens: int(tokens),
-      scored: int(scored),
-      targets: int(targets),
-      weight: float(weight),
-      advantage: float(advantage),
-      old: float(loss === 'cross_entropy' ? weight.map(() => 0) : old),
-      clip_low: new Tensor('float32', new Float32Array([low]), []),
-      clip_high: new Tensor('float32', new Float32Array([high]), []),
-    };
+    const scalar = (x: number): Tensor => new Tensor('float32', new Float32Array([x]), []);
+    const feeds: Record<string, Tensor> = { tokens: int(tokens), scored: int(scored), targets: int(targets) };
+    if (gradients) {
+      Object.assign(feeds, {
+        weight: float(weight),
+        advantage: float(advantage),
+        old: float(loss === 'cross_entropy' ? weight.map(() => 0) : old),
+        clip_low: scalar(objective.low),
+        clip_high: scalar(objective.high),
+        detached: new Tensor('bool', [loss === 'cispo'], []),
+      });
+    }
     for (const t of this.layout.tensors) {
       feeds[t.input] = new Tensor('float32', theta.subarray(t.offset, t.offset + t.size), t.shape);
     }
-    const session = await this.#sessions.get(T, () => trainGraph(this.#config, T));
+    const session = await this.#sessions.get(`${T}/${gradients}`, () => trainGraph(this.#config, T, gradients));
     const out = await session.run(feeds);
     const floats = (name: string): Float32Array => out[name]!.data as Float32Array;
-    for (const t of this.layout.tensors) {
-      if (t.input !== 'embed') addInto(this.grad, t.offset, floats(gradName(t.input)));
+    if (gradients) {
+      for (const t of this.layout.tensors) {
+        if (t.input !== 'embed') addInto(this.grad, t.offset, floats(gradName(t.input)));
+      }
+      this.#embedding(
+        tokens,
+        targets,
+        floats('embed_by_token'),
+        floats('embed_by_target'),
+        floats('embed_dense_negative'),
+      );
     }
-    this.#embedding(
-      tokens,
-      targets,
-      floats('embed_by_token'),
-      floats('embed_by_target'),
-      floats('embed_dense_negative'),
-    );
     let total = 0;
     const logp = floats('logp');
     scored.forEach((position, i) => {
       const value = logp[i]!;
       logprobs[Math.floor(position / T)]![position % T] = value;
-      total -= tokenObjective(loss, value, weight[i]!, advantage[i]!, old[i]!);
+      total -= tokenObjective(objective, value, weight[i]!, advantage[i]!, old[i]!);
     });
     return { loss: total, logprobs };
   }
@@ -151,11 +172,18 @@ export class Trainer {
   }
 }
 
-function tokenObjective(loss: Loss, logp: number, weight: number, advantage: number, old: number): number {
+function tokenObjective(
+  { loss, low, high }: Objective,
+  logp: number,
+  weight: number,
+  advantage: number,
+  old: number,
+): number {
   if (loss === 'cross_entropy') return weight * logp;
+  if (advantage === 0) return 0;
   const ratio = Math.exp(logp - old);
-  const [low, high] = CLIP[loss];
-  return Math.min(ratio * advantage, Math.min(Math.max(ratio, low), high) * advantage);
+  const clipped = Math.min(Math.max(ratio, low), high) * advantage;
+  return loss === 'cispo' ? clipped * logp : Math.min(ratio * advantage, clipped);
 }
 
 function addInto(target: Float32Array, offset: number, values: Float32Array): void {

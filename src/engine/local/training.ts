@@ -1,10 +1,19 @@
 /** Weights in training: gradients by all workers, micro-batches dealt to them by index; the step by the first. */
-import type { Datum, Loss, LossOutput, OptimSettings, Policy, StateRef, TrainingClient } from '../../engine.ts';
+import type {
+  Datum,
+  Loss,
+  LossOptions,
+  LossOutput,
+  OptimSettings,
+  Policy,
+  StateRef,
+  TrainingClient,
+} from '../../engine.ts';
 import { UserError } from '../../util/error.ts';
 import type { LocalPolicy } from './policy.ts';
 import type { ModelConfig } from './qwen3.ts';
 import type { Shared } from './shared.ts';
-import { microBatches } from './trainer.ts';
+import { microBatches, type Objective, objectiveOf } from './trainer.ts';
 
 export class LocalTraining implements TrainingClient {
   readonly #shared: Shared;
@@ -31,14 +40,37 @@ export class LocalTraining implements TrainingClient {
     this.#grads = shared.threads.map(vector);
   }
 
-  async forwardBackward(batch: readonly Datum[], loss: Loss): Promise<LossOutput> {
+  async forwardBackward(batch: readonly Datum[], loss: Loss, options: LossOptions = {}): Promise<LossOutput> {
+    const { threads } = this.#shared;
+    // A thread overwrites what it is given: gradients that are waiting for the step are added to afterwards.
+    const targets = this.#pending ? threads.map(() => new SharedArrayBuffer(this.#theta.byteLength)) : this.#grads;
+    const objective = { ...objectiveOf(loss, options.clip), everywhere: options.everywhere ?? false };
+    const out = await this.#evaluate(batch, objective, targets);
+    if (this.#pending) {
+      this.#grads.forEach((grad, t) => {
+        addInto(grad, targets[t]!);
+      });
+    }
+    this.#pending = true;
+    return out;
+  }
+
+  forward(batch: readonly Datum[], loss: Loss, options: LossOptions = {}): Promise<LossOutput> {
+    const objective = { ...objectiveOf(loss, options.clip), everywhere: true, gradients: false };
+    return this.#evaluate(batch, objective, null);
+  }
+
+  /** @param targets per worker, where its gradients go; null for none. */
+  async #evaluate(
+    batch: readonly Datum[],
+    objective: Objective,
+    targets: readonly SharedArrayBuffer[] | null,
+  ): Promise<LossOutput> {
     const { threads, usage, config } = this.#shared;
     batch.forEach((datum, i) => {
       checkDatum(datum, i, config);
     });
     const micros = microBatches(batch);
-    // A thread overwrites what it is given: gradients that are waiting for the step are added to afterwards.
-    const targets = this.#pending ? threads.map(() => new SharedArrayBuffer(this.#theta.byteLength)) : this.#grads;
     const logprobs: (readonly number[])[] = new Array(batch.length);
     const parts = await Promise.all(
       threads.map(async (thread, t) => {
@@ -51,10 +83,10 @@ export class LocalTraining implements TrainingClient {
         const out = await thread.call({
           op: 'accumulate',
           theta: this.#theta,
-          grad: targets[t]!,
+          grad: targets?.[t] ?? null,
           batch: rows.map((r) => batch[r]!),
           micros: local,
-          loss,
+          objective,
         });
         mine.forEach((micro, i) => {
           micro.rows.forEach((row, k) => {
@@ -64,12 +96,6 @@ export class LocalTraining implements TrainingClient {
         return out.loss;
       }),
     );
-    if (this.#pending) {
-      this.#grads.forEach((grad, t) => {
-        addInto(grad, targets[t]!);
-      });
-    }
-    this.#pending = true;
     usage.trained += batch.reduce((sum, d) => sum + d.tokens.length - 1, 0);
     return { loss: parts.reduce((a, b) => a + b, 0), logprobs };
   }
@@ -131,11 +157,11 @@ function checkDatum(datum: Datum, index: number, { contextLength, vocabSize }: M
       `datum ${index} has ${T + 1} tokens; expected 2 to ${contextLength + 1} (the context and a target)`,
     );
   }
-  for (const field of ['weights', 'advantages', 'logprobs'] as const) {
+  for (const field of ['targets', 'weights', 'advantages', 'logprobs'] as const) {
     const length = datum[field]?.length ?? T;
     if (length !== T) throw new UserError(`datum ${index} has ${length} ${field}; expected ${T}, one per target`);
   }
-  const alien = datum.tokens.find((id) => !(id >= 0 && id < vocabSize));
+  const alien = [...datum.tokens, ...(datum.targets ?? [])].find((id) => !(id >= 0 && id < vocabSize));
   if (alien !== undefined) throw new UserError(`datum ${index} has token ${alien}; the vocabulary has ${vocabSize}`);
 }
 

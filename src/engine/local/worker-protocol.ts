@@ -1,7 +1,7 @@
 /** Messages between the engine and its worker threads. Parameter vectors are shared memory; a worker copies what it runs. */
-import type { Completion, Datum, Loss, OptimSettings, SampleRequest, Usage } from '../../engine.ts';
+import type { Completion, Datum, OptimSettings, SampleRequest, Usage } from '../../engine.ts';
 import type { ModelConfig } from './qwen3.ts';
-import type { MicroBatch } from './trainer.ts';
+import type { MicroBatch, Objective } from './trainer.ts';
 
 export interface WorkerData {
   readonly config: ModelConfig;
@@ -19,11 +19,11 @@ export type WorkerRequest =
   | {
       readonly op: 'accumulate';
       readonly theta: SharedArrayBuffer;
-      /** Receives the sum over the micro-batches. */
-      readonly grad: SharedArrayBuffer;
+      /** Receives the sum over the micro-batches; null where no gradients are wanted. */
+      readonly grad: SharedArrayBuffer | null;
       readonly batch: readonly Datum[];
       readonly micros: readonly MicroBatch[];
-      readonly loss: Loss;
+      readonly objective: Objective;
     }
   | {
       readonly op: 'step';

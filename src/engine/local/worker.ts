@@ -29,11 +29,11 @@ async function handle(request: WorkerRequest): Promise<WorkerResults[WorkerReque
       let loss = 0;
       const logprobs: Float32Array[][] = [];
       for (const micro of request.micros) {
-        const part = await trainer.accumulate(theta, request.batch, micro, request.loss);
+        const part = await trainer.accumulate(theta, request.batch, micro, request.objective);
         loss += part.loss;
         logprobs.push(part.logprobs);
       }
-      new Float32Array(request.grad).set(trainer.grad);
+      if (request.grad !== null) new Float32Array(request.grad).set(trainer.grad);
       return { loss, logprobs };
     }
     case 'step': {
