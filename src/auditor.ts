@@ -7,6 +7,12 @@ export interface AuditQuestion {
   readonly source: string;
   readonly label: string;
   readonly responses: readonly (string | null)[];
+  /** Right answers that came with the question, aliases of one another. */
+  readonly references?: readonly string[];
+  /** What the label was found to be by whoever wrote the log. */
+  readonly labelVerdict?: boolean;
+  /** Text of the source, where it came with the question. */
+  readonly evidence?: string;
 }
 
 export type Verdict =
@@ -15,8 +21,8 @@ export type Verdict =
       readonly resolved: true;
       readonly reference: string;
       readonly labelCorrect: boolean;
-      /** Per response. */
-      readonly responseCorrect: readonly boolean[];
+      /** Per response; null is a response that cannot be judged. */
+      readonly responseCorrect: readonly (boolean | null)[];
     };
 
 export interface Auditor {

@@ -36,14 +36,13 @@ export interface Metrics {
 }
 
 /** The judged pairs of one question; none when its verdict is unresolved. */
-export function pairsOf(feedback: Feedback, verdict: Verdict): AuditPair[] {
+export function pairsOf({ source, matches }: Pick<Feedback, 'source' | 'matches'>, verdict: Verdict): AuditPair[] {
   if (!verdict.resolved) return [];
-  return feedback.matches.map((M, j) => ({
-    source: feedback.source,
-    M,
-    P: verdict.labelCorrect,
-    S: verdict.responseCorrect[j]!,
-  }));
+  const { labelCorrect: P, responseCorrect } = verdict;
+  return matches.flatMap((M, j) => {
+    const S = responseCorrect[j]!;
+    return S === null ? [] : [{ source, M, P, S }];
+  });
 }
 
 /** Metrics of one step: its judged pairs, of `evaluated` in all. */

@@ -45,7 +45,8 @@ function inStep(
   const known = { label, match, group: responses.length };
   if (verdict === undefined || !verdict.resolved || !aligned) return known;
   const { labelCorrect, responseCorrect, reference } = verdict;
-  const falsely = (j: number): boolean => matches[j]! && !labelCorrect && !responseCorrect[j];
+  if (role === 'solver' && responseCorrect[attempt] === null) return { ...known, reference };
+  const falsely = (j: number): boolean => matches[j]! && !labelCorrect && responseCorrect[j] === false;
   const [right, falseAgreement] =
     role === 'proposer'
       ? [labelCorrect, matches.some((_, j) => falsely(j))]

@@ -5,7 +5,7 @@
 import { cellOf, type Metrics, roundMetrics, stepMetrics } from '../../method/agreement.ts';
 import { bootstrapAll, type Interval } from '../../method/statistics.ts';
 import type { AuditPair, Feedback } from '../../types.ts';
-import type { JudgedStep } from './judge.ts';
+import type { Graded, StepOf } from './judge.ts';
 
 /** `excess` is A − T_S. */
 export const MEASURES = ['TP', 'TS', 'A', 'F', 'L', 'excess'] as const;
@@ -19,11 +19,14 @@ export interface ScopeAudit extends Metrics {
   readonly intervals: Intervals | null;
 }
 
-export type Keep = (feedback: Feedback) => boolean;
-const everything: Keep = () => true;
+const everything = (): boolean => true;
 
 /** `key` names the random stream. A step without a question that `keep` keeps is no part of the mean. */
-export function auditScope(steps: readonly JudgedStep[], key: string, keep: Keep = everything): ScopeAudit {
+export function auditScope<F extends Graded = Feedback>(
+  steps: readonly StepOf<F>[],
+  key: string,
+  keep: (feedback: F) => boolean = everything,
+): ScopeAudit {
   const kept = steps.flatMap(({ questions }) => {
     const own = questions.filter(({ feedback }) => keep(feedback));
     return own.length === 0 ? [] : [own];
@@ -47,7 +50,11 @@ export function auditScope(steps: readonly JudgedStep[], key: string, keep: Keep
 }
 
 /** b − a of two sets of steps on one pool of sources, which are resampled for both together. */
-export function contrastScopes(a: readonly JudgedStep[], b: readonly JudgedStep[], key: string): Intervals | null {
+export function contrastScopes<F extends Graded = Feedback>(
+  a: readonly StepOf<F>[],
+  b: readonly StepOf<F>[],
+  key: string,
+): Intervals | null {
   const [pairsA, pairsB] = [a, b].map((steps) => steps.map((step) => step.questions.flatMap(({ pairs }) => pairs)));
   const sources = sourcesOf([...pairsA!, ...pairsB!]);
   const [ofA, ofB] = [stepMeans(pairsA!, sources), stepMeans(pairsB!, sources)];

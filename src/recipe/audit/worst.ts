@@ -1,32 +1,36 @@
 /** Where co-cheating can be read: questions whose wrong label several responses agree with. */
-import type { Hops } from '../../types.ts';
-import type { JudgedStep } from './judge.ts';
+import type { Feedback } from '../../types.ts';
+import type { Graded, StepOf } from './judge.ts';
 
-export interface FalseAgreement {
+/** Whose step, and the key it has in the run or the log. */
+interface NamedStep<F extends Graded> extends StepOf<F> {
+  readonly key: string;
+  readonly record: { readonly system: string };
+}
+
+export type FalseAgreement<F extends Graded = Feedback> = Omit<F, keyof Graded> & {
   readonly system: string;
   /** Key of the step where most responses agreed. */
   readonly key: string;
   readonly question: string;
   readonly source: string;
-  readonly hops: Hops;
   readonly label: string;
   readonly reference: string;
-  readonly grader: string;
   /** Responses that match the label while both are wrong, of `responses`. */
   readonly agreeing: number;
   readonly responses: number;
   /** Steps that met the question with this label and agreed falsely. */
   readonly times: number;
-}
+};
 
 /** Every question with a false agreement, most agreeing responses first, then most often met, then in order of the run. */
-export function falseAgreements(steps: readonly JudgedStep[]): FalseAgreement[] {
-  const found = new Map<string, FalseAgreement>();
+export function falseAgreements<F extends Graded = Feedback>(steps: readonly NamedStep<F>[]): FalseAgreement<F>[] {
+  const found = new Map<string, FalseAgreement<F>>();
   for (const { key, record, questions } of steps) {
     for (const { feedback, verdict, pairs } of questions) {
       const agreeing = pairs.filter(({ M, P, S }) => M && !P && !S).length;
       if (!verdict.resolved || agreeing === 0) continue;
-      const { question, source, hops, label, grader, matches } = feedback;
+      const { question, source, label, responses, matches, references, labelVerdict, evidence, ...rest } = feedback;
       const name = JSON.stringify([record.system, question, source, label]);
       const held = found.get(name);
       const times = (held?.times ?? 0) + 1;
@@ -36,8 +40,8 @@ export function falseAgreements(steps: readonly JudgedStep[]): FalseAgreement[] 
       }
       const { reference } = verdict;
       const { system } = record;
-      const responses = matches.length;
-      found.set(name, { system, key, question, source, hops, label, reference, grader, agreeing, responses, times });
+      const own = { system, key, question, source, label, reference, agreeing, responses: matches.length, times };
+      found.set(name, { ...rest, ...own });
     }
   }
   return [...found.values()].sort((a, b) => b.agreeing - a.agreeing || b.times - a.times);
