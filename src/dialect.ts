@@ -11,8 +11,12 @@ export interface Dialect {
   readonly thinks: boolean;
   /** Control tokens that end a turn. */
   readonly stop: readonly string[];
+  /** Control token that closes a reply before anything else is read: added, as no choice of the policy's, where it is missing. */
+  readonly endOfTurn?: string;
   proposerPrompt(source: Source, hops: Hops): readonly Piece[];
   solverPrompt(question: string): readonly Piece[];
+  /** The question with its source at hand (MSV's source-aware view); absent: the source as a first search result. */
+  awarePrompt?(question: string, source: Source): readonly Piece[];
   /** What the policy reads after a search. `question` is null for the proposer. Untrusted text goes in as plain strings. */
   searchResult(hits: readonly Hit[], question: string | null): readonly Piece[];
   /** What the policy reads when its call could not be executed. */

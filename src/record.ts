@@ -4,10 +4,11 @@
  *
  *   setup                               SetupRecord
  *   base/evaluate                       EvaluationRecord   the base policy as solver
- *   round1/proposer/000 …               StepRecord         round 1 is shared by all systems
+ *   round1/proposer/000 …               StepRecord         round 1 is shared by all systems of a label rule
  *   round1/write                        WriteRecord
  *   round1/solver/000 …                 StepRecord
  *   round1/evaluate                     EvaluationRecord
+ *   msv/round1/…                        the same for systems whose labels are verified
  *   SYSTEM/round1/auxiliary0/000 …      StepRecord         only under plans with auxiliaries; fitted on the round's bank
  *   SYSTEM/round2/proposer/000 …        StepRecord
  *   SYSTEM/round2/write, solver/…, evaluate, auxiliary0/…, auxiliary1/…
@@ -35,7 +36,7 @@ export interface SetupRecord {
 export interface StepRecord {
   readonly kind: 'step';
   readonly phase: 'proposer' | 'solver' | 'auxiliary';
-  /** 'shared' in round 1 of all systems. */
+  /** In round 1 the shared part: 'shared', or 'shared+msv' for verified labels. */
   readonly system: string;
   readonly round: number;
   readonly step: number;
@@ -67,6 +68,8 @@ export interface StepRecord {
     readonly entropy: number;
   };
   readonly update: UpdateRecord;
+  /** Null under a label rule that asks nothing, and in solver steps. Its usage is part of `usage`. */
+  readonly verification: VerificationRecord | null;
   readonly usage: Usage;
   /** Feedback rollouts spent per proposer prompt (proposer steps), responses per question (solver steps). */
   readonly responses: number;
@@ -74,6 +77,19 @@ export interface StepRecord {
   readonly rollouts: string;
   readonly before: StateRef;
   readonly after: StateRef;
+}
+
+/** What the label rule cost and decided (MSV, method.md section 3). */
+export interface VerificationRecord {
+  readonly candidates: number;
+  readonly admitted: number;
+  /** Admitted with another label than the draft. */
+  readonly changed: number;
+  /** Reason → count. */
+  readonly refused: Readonly<Record<string, number>>;
+  readonly generations: number;
+  readonly searches: number;
+  readonly usage: Usage;
 }
 
 export interface UpdateRecord {
@@ -104,6 +120,8 @@ export interface WriteRecord {
   readonly tried: number;
   /** Reason → count. */
   readonly refused: Readonly<Record<string, number>>;
+  /** Null under a label rule that asks nothing. */
+  readonly verification: VerificationRecord | null;
   readonly usage: Usage;
   readonly rollouts: string;
   readonly policy: string;
@@ -111,7 +129,7 @@ export interface WriteRecord {
 
 export interface EvaluationRecord {
   readonly kind: 'evaluation';
-  /** 'base', 'shared' (round 1) or the system's name. */
+  /** 'base', a shared part (round 1) or the system's name. */
   readonly system: string;
   readonly round: number;
   readonly policy: string;
@@ -136,8 +154,9 @@ export type RunRecord = SetupRecord | StepRecord | WriteRecord | EvaluationRecor
 
 /** One line of a rollouts blob. */
 export interface RolloutRecord {
-  readonly role: 'proposer' | 'solver';
-  /** What the rollout was about: source id for the proposer, the question for the solver. */
+  /** The verifier is the main solver answering for MSV: attempts 0–2 with the source at hand, 3–5 without. */
+  readonly role: 'proposer' | 'solver' | 'verifier';
+  /** What the rollout was about: source id for the proposer, else the question. */
   readonly about: string;
   readonly source: string;
   readonly hops: Hops;

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Engine } from '../engine.ts';
 import { ask } from '../recipe/ask.ts';
 import { openPolicyEngine } from '../recipe/policies.ts';
-import { SHARED } from '../recipe/rounds.ts';
+import { sharedOf } from '../recipe/systems.ts';
 import type { EvaluationRecord } from '../record.ts';
 import { visible } from '../report/visible.ts';
 import type { Hit } from '../retriever.ts';
@@ -100,7 +100,7 @@ async function lastSolver(reader: RunReader, systems: readonly string[], wanted?
   const exams: EvaluationRecord[] = [];
   for (const key of reader.keys().filter((k) => /(^|\/)round\d+\/evaluate$/.test(k))) {
     const record = (await reader.get(key)) as unknown as EvaluationRecord;
-    if (record.system === SHARED || names.includes(record.system)) exams.push(record);
+    if (names.some((name) => [name, sharedOf(name)].includes(record.system))) exams.push(record);
   }
   const last = exams.at(-1);
   if (last === undefined) {

@@ -16,7 +16,7 @@ interface Flags extends RolloutFilters {
 }
 
 const GROUP = 'Rollouts (each of these flags asks for them):';
-const ROLES = ['proposer', 'solver'] as const satisfies readonly NonNullable<RolloutFilters['role']>[];
+const ROLES = ['proposer', 'solver', 'verifier'] as const satisfies readonly NonNullable<RolloutFilters['role']>[];
 
 export function showCommand(terminal: Terminal): Command {
   const filters = [

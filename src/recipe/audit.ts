@@ -14,7 +14,8 @@ import { auditGraders, type GraderAudit } from './audit/graders.ts';
 import { type JudgedStep, judgeStep } from './audit/judge.ts';
 import { auditScope, contrastScopes, type Intervals, type ScopeAudit } from './audit/scope.ts';
 import { type FalseAgreement, falseAgreements } from './audit/worst.ts';
-import { type Line, type RoundLines, type RunLines, readRun, SHARED } from './rounds.ts';
+import { type Line, type RoundLines, type RunLines, readRun } from './rounds.ts';
+import { sharedOf } from './systems.ts';
 
 export interface AuditReport {
   readonly dir: string;
@@ -132,7 +133,7 @@ function auditRounds(run: RunLines, stepsOf: StepsOf, banks: ReadonlyMap<string,
   // The shared round is computed for the first system and is the others' too.
   const known = new Map<string, Pick<RoundAudit, 'scopes' | 'byHops' | 'downstream'>>();
   return run.rounds.map((lines) => {
-    const name = `${lines.shared ? SHARED : lines.system} round ${lines.round}`;
+    const name = `${lines.shared ? sharedOf(lines.system) : lines.system} round ${lines.round}`;
     const found = known.get(name) ?? auditRound(lines, run, stepsOf, name);
     known.set(name, found);
     const auxiliary = stepsOf(lines.auxiliary);

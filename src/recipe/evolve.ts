@@ -1,6 +1,6 @@
 /**
  * The loop (method.md sections 1 and 4): each round the proposer trains against its grader, writes a bank, and the solver
- * trains on it. Systems are rows; they share round 1 and branch after it. Everything computed is journalled once, so running
+ * trains on it. Systems are rows; those of one label rule share round 1 and branch after it. Everything computed is journalled once, so running
  * the same command again goes on where the last one stopped.
  */
 import type { Engine, StateRef } from '../engine.ts';
@@ -10,11 +10,11 @@ import {
   auxiliaryUpdates,
   checkAncestry,
   FEEDBACK_PLANS,
-  type FeedbackPlanName,
   fittedOn,
   type Grader,
   graderOf,
 } from '../method/feedback.ts';
+import type { LabelRule } from '../method/label.ts';
 import type { BankItem, DoneRecord, EvaluationRecord, SetupRecord, StepRecord, WriteRecord } from '../record.ts';
 import { lineage } from '../store/descent.ts';
 import type { Run } from '../store/run.ts';
@@ -28,8 +28,8 @@ import type { Descent } from '../types.ts';
 import type { EvolveConfig } from './config.ts';
 import { baseDescent, descentOf } from './descent.ts';
 import { meter, type Progress } from './progress.ts';
-import { BASE, SHARED } from './rounds.ts';
-import { SYSTEMS, type SystemName } from './systems.ts';
+import { BASE } from './rounds.ts';
+import { SHARED, SYSTEMS, type System, type SystemName } from './systems.ts';
 
 const MATCHERS = { exact, cover } as const;
 const pad = (n: number): string => String(n).padStart(3, '0');
@@ -56,8 +56,14 @@ export async function evolve(
   try {
     await loop.setup();
     await loop.evaluate(BASE, 0, engine.base);
-    const first = await loop.round(SHARED, 1, start, 'coupled', {});
-    for (const system of config.systems) await loop.branch(system, first);
+    const firsts = new Map<LabelRule, RoundEnd>();
+    for (const system of config.systems) {
+      const { labels } = SYSTEMS[system];
+      const first =
+        firsts.get(labels) ?? (await loop.round(SHARED[labels].name, 1, start, { feedback: 'coupled', labels }, {}));
+      firsts.set(labels, first);
+      await loop.branch(system, first);
+    }
     await run.once<DoneRecord>('done', async () => ({ kind: 'done' }));
   } finally {
     await loop.close();
@@ -131,7 +137,7 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
       system: string,
       round: number,
       start: Pick<RoundEnd, 'proposer' | 'solver'>,
-      name: FeedbackPlanName,
+      { feedback: name, labels }: System,
       auxiliaries: Auxiliaries,
     ): Promise<RoundEnd> {
       const prefix = prefixOf(system, round);
@@ -146,13 +152,15 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
           round,
           step,
           before,
+          labels,
+          mainSolver: start.solver.policy,
           graderOf: (question) => policyOf(graderOf(plan, settings.seed, question, round)),
           check: (grader, questions) => checkAncestry(name, plan, grader, ancestry(grader), questions),
         }),
       );
       progress.begin();
       const { bank } = await run.once<WriteRecord>(`${prefix}/write`, () =>
-        writeBank(context, { system, round, policy: proposer.policy }),
+        writeBank(context, { system, round, policy: proposer.policy, labels, mainSolver: start.solver.policy }),
       );
       progress.write(`${prefix}/write`, system, round);
       // The solver's weights go on; its optimizer starts fresh every round.
@@ -166,8 +174,8 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
 
     /** Rounds 2, 3, … of one system after the shared first. */
     async branch(system: SystemName, first: RoundEnd): Promise<void> {
-      const { feedback } = SYSTEMS[system];
-      const plan = FEEDBACK_PLANS[feedback];
+      const row = SYSTEMS[system];
+      const plan = FEEDBACK_PLANS[row.feedback];
       const updates = auxiliaryUpdates(plan, settings.auxiliarySteps);
       let end = first;
       // [ours] Auxiliaries start from the base policy, never from the main solver.
@@ -195,7 +203,7 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
               }),
           );
         }
-        end = await loop.round(system, round, end, feedback, auxiliaries);
+        end = await loop.round(system, round, end, row, auxiliaries);
       }
     },
 
@@ -206,8 +214,11 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
   return loop;
 }
 
-const prefixOf = (system: string, round: number): string =>
-  system === BASE ? BASE : system === SHARED ? `round${round}` : `${system}/round${round}`;
+function prefixOf(system: string, round: number): string {
+  if (system === BASE) return BASE;
+  const shared = Object.values(SHARED).find(({ name }) => name === system);
+  return `${shared?.prefix ?? `${system}/`}round${round}`;
+}
 
 function settingsOf(config: EvolveConfig): LoopSettings {
   const { formatWeight, difficulty, gate, ...rest } = config;

@@ -2,11 +2,14 @@
 import type { Engine } from '../engine.ts';
 import { ESTIMATORS, rolloutsPerPrompt } from '../method/advantage.ts';
 import { auxiliaryUpdates, FEEDBACK_PLANS } from '../method/feedback.ts';
+import { LABEL_RULES, type LabelRule } from '../method/label.ts';
 import type { EvaluationRecord, StepRecord } from '../record.ts';
 import type { Task } from '../train/context.ts';
 import { Interrupted } from '../util/error.ts';
 import type { EvolveConfig } from './config.ts';
-import { SYSTEMS } from './systems.ts';
+import { SHARED, SYSTEMS, type SystemName } from './systems.ts';
+
+const RULES = Object.keys(LABEL_RULES) as LabelRule[];
 
 export interface Progress {
   readonly key: string;
@@ -35,17 +38,24 @@ export function meter(
   const { trajectories } = ESTIMATORS[config.estimator];
   const { responses } = config;
   const cost = {
-    proposer: config.prompts * (trajectories + rolloutsPerPrompt({ trajectories, responses })),
+    proposer: (labels: LabelRule) =>
+      config.prompts *
+      (trajectories * (1 + LABEL_RULES[labels].generations) + rolloutsPerPrompt({ trajectories, responses })),
     solver: config.questions * config.responses * 1.5,
-    write: config.admitted,
+    write: (labels: LabelRule) => config.admitted * (1 + LABEL_RULES[labels].generations),
     exam: task.gold.length,
   };
-  const round = config.proposerSteps * cost.proposer + cost.write + config.solverSteps * cost.solver + cost.exam;
+  const round = (labels: LabelRule) =>
+    config.proposerSteps * cost.proposer(labels) + cost.write(labels) + config.solverSteps * cost.solver + cost.exam;
   const branches = config.systems.map((system) => {
-    const [a, b] = auxiliaryUpdates(FEEDBACK_PLANS[SYSTEMS[system].feedback], config.auxiliarySteps);
-    return (config.rounds - 1) * (round + (a + b) * cost.solver);
+    const { feedback, labels } = SYSTEMS[system];
+    const [a, b] = auxiliaryUpdates(FEEDBACK_PLANS[feedback], config.auxiliarySteps);
+    return (config.rounds - 1) * (round(labels) + (a + b) * cost.solver);
   });
-  const total = cost.exam + round + branches.reduce((sum, n) => sum + n, 0);
+  const shared = [...new Set(config.systems.map((system) => SYSTEMS[system].labels))].map(round);
+  const total = [cost.exam, ...shared, ...branches].reduce((sum, n) => sum + n, 0);
+  const labelsOf = (system: string): LabelRule =>
+    RULES.find((rule) => SHARED[rule].name === system) ?? SYSTEMS[system as SystemName].labels;
   let done = 0;
   const send = (units: number, at: Omit<Progress, 'done' | 'total' | 'tokens'>): void => {
     done += units;
@@ -59,7 +69,7 @@ export function meter(
     },
     step(key: string, record: StepRecord, step: number, steps: number): void {
       const { system, round, phase, reward, agreement } = record;
-      send(phase === 'proposer' ? cost.proposer : cost.solver, {
+      send(phase === 'proposer' ? cost.proposer(labelsOf(system)) : cost.solver, {
         key,
         system,
         round,
@@ -71,7 +81,16 @@ export function meter(
       });
     },
     write(key: string, system: string, round: number): void {
-      send(cost.write, { key, system, round, phase: 'write', step: 0, steps: 1, reward: null, agreement: null });
+      send(cost.write(labelsOf(system)), {
+        key,
+        system,
+        round,
+        phase: 'write',
+        step: 0,
+        steps: 1,
+        reward: null,
+        agreement: null,
+      });
     },
     exam(key: string, { system, round, em }: EvaluationRecord): void {
       const share = em.filter(Boolean).length / Math.max(1, em.length);

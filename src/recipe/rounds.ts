@@ -1,7 +1,8 @@
-/** The records of `evolve` and `compare` folded into systems × rounds. Round 1 is shared: it is part of every system's curve. */
+/** The records of `evolve` and `compare` folded into systems × rounds. A shared round 1 is part of every system's curve. */
 import type { EvaluationRecord, RunRecord, SetupRecord, StepRecord, WriteRecord } from '../record.ts';
 import type { RunReader } from '../store/read.ts';
 import { UserError } from '../util/error.ts';
+import { isShared, sharedOf } from './systems.ts';
 
 /** A record with the key it is journalled under and how long it took. */
 export interface Line<R> {
@@ -13,7 +14,7 @@ export interface Line<R> {
 export interface RoundLines {
   readonly system: string;
   readonly round: number;
-  /** Computed once for all systems. */
+  /** Computed once for all systems of a label rule. */
   readonly shared: boolean;
   readonly proposer: readonly Line<StepRecord>[];
   readonly solver: readonly Line<StepRecord>[];
@@ -35,7 +36,6 @@ export interface RunLines {
   readonly done: boolean;
 }
 
-export const SHARED = 'shared';
 export const BASE = 'base';
 
 /** Works while the run goes on. UserError: the folder holds another kind of run, or one that has not begun. */
@@ -89,14 +89,14 @@ function roundOf(
   round: number,
 ): RoundLines {
   const here = ({ record }: Line<{ readonly system: string; readonly round: number }>): boolean =>
-    record.round === round && (record.system === system || record.system === SHARED);
+    record.round === round && (record.system === system || record.system === sharedOf(system));
   const own = steps.filter(here);
   const phase = (name: StepRecord['phase']) => own.filter(({ record }) => record.phase === name);
   const [proposer, solver] = [phase('proposer'), phase('solver')];
   return {
     system,
     round,
-    shared: [...proposer, ...solver].some(({ record }) => record.system === SHARED),
+    shared: [...proposer, ...solver].some(({ record }) => isShared(record.system)),
     proposer,
     solver,
     auxiliary: phase('auxiliary'),

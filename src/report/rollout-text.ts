@@ -2,6 +2,7 @@
  * One rollout as text. Every line of untrusted text is wrapped by us and stands behind a bar, so nothing a model or a document
  * wrote can pass for a line of ours.
  */
+import { LABEL_RULES } from '../method/label.ts';
 import type { RolloutRecord } from '../record.ts';
 import { signed } from './format.ts';
 import type { Judged } from './outcome.ts';
@@ -13,6 +14,14 @@ const NAMES = { prompt: 'prompt', reply: 'reply', search: 'search' } as const sa
   string
 >;
 const MARGIN = 9;
+
+/** Who speaks; `group` is the number of responses, 0 when unknown. */
+const WHO: Readonly<Record<RolloutRecord['role'], (r: RolloutRecord, group: number) => string>> = {
+  proposer: () => 'proposer',
+  solver: ({ attempt }, group) => (group > 0 ? `solver, response ${attempt + 1} of ${group}` : 'solver'),
+  verifier: ({ attempt }) =>
+    attempt < LABEL_RULES.msv.aware ? 'verifier, source at hand' : 'verifier, source not shown',
+};
 
 export interface Place {
   readonly key: string;
@@ -26,7 +35,7 @@ export function renderRollout(r: RolloutRecord, about: Judged, { key, number, co
   const width = Math.max(20, columns - MARGIN - 2);
   const field = (name: string, text: string): string[] =>
     wrapped(visible(text), width).map((line, i) => `${(i === 0 ? name : '').padEnd(MARGIN)}  ${line}`);
-  const who = r.role === 'solver' && about.group > 0 ? `solver, response ${r.attempt + 1} of ${about.group}` : r.role;
+  const who = WHO[r.role](r, about.group);
   const verdict = about.outcomes.length === 0 ? 'not judged' : about.outcomes.join(', ');
   const figures = [
     `stop ${rollout.stop}`,
@@ -38,7 +47,7 @@ export function renderRollout(r: RolloutRecord, about: Judged, { key, number, co
   const matches = about.match === null ? '' : about.match ? ', matches the label' : ', does not match the label';
   return [
     `#${number}  ${visible(key)}  ${who}: ${verdict}`,
-    ...(r.role === 'solver' ? field('about', r.about) : []),
+    ...(r.role === 'proposer' ? [] : field('about', r.about)),
     ...field('source', `${quoted(r.source)}, ${r.hops} hop${r.hops === 1 ? '' : 's'}`),
     ...(rollout.question === null ? [] : field('question', rollout.question)),
     ...(about.label === null ? [] : field('label', quoted(about.label))),

@@ -74,7 +74,7 @@ function blobOf(record: RunRecord): string | null {
 }
 
 /** JSON Lines, gzipped or plain. */
-function parseRollouts(bytes: Uint8Array, blob: string): RolloutRecord[] {
+export function parseRollouts(bytes: Uint8Array, blob: string): RolloutRecord[] {
   const zipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const name = `rollouts ${blob}`;
   const splitter = lineSplitter(name);

@@ -1,6 +1,7 @@
 /** One proposer update: write, have the feedback solver answer, reward by difficulty and format, HRPO (method.md section 1). */
 import type { StateRef } from '../engine.ts';
 import { advantages, ESTIMATORS } from '../method/advantage.ts';
+import type { LabelRule } from '../method/label.ts';
 import { proposerReward } from '../method/proposer-reward.ts';
 import { mean } from '../method/statistics.ts';
 import type { StepRecord } from '../record.ts';
@@ -10,6 +11,7 @@ import { countBy, meanParts, putRollouts, type RolloutNote, rolloutFigures } fro
 import { type Drafted, propose } from './propose.ts';
 import { type Trainee, warmRate } from './trainee.ts';
 import { usageSince } from './usage.ts';
+import { verifierNotes, verifyAll } from './verify.ts';
 
 export interface ProposerStep {
   readonly system: string;
@@ -18,8 +20,17 @@ export interface ProposerStep {
   readonly before: StateRef;
   /** Policy id of the solver that grades a question of this source. */
   readonly graderOf: (question: { readonly id: string; readonly source: string }) => string;
+  readonly labels: LabelRule;
+  /** Policy id of the round's main solver, which verifies under MSV. */
+  readonly mainSolver: string;
   /** Called with a grader and its questions before they are asked: the ancestry check. */
   readonly check: (grader: string, questions: readonly Drafted[]) => void;
+}
+
+interface Asked {
+  readonly d: Drafted;
+  /** The adopted label. */
+  readonly label: string;
 }
 
 export async function proposerStep(context: Context, trainee: Trainee, at: ProposerStep): Promise<StepRecord> {
@@ -36,7 +47,14 @@ export async function proposerStep(context: Context, trainee: Trainee, at: Propo
     trajectories: estimator.trajectories,
   });
   const usable = drafted.filter((d) => d.rollout.stop !== 'error');
-  const asked = usable.filter((d) => d.format.gate === null);
+  const candidates = usable.flatMap((drafted, i) =>
+    drafted.format.gate === null ? [{ drafted, key: `${settings.seed}/verify/${round}/${step}/${i}` }] : [],
+  );
+  const { verified, record: verification } = await verifyAll(at.labels, context, at.mainSolver, candidates);
+  const asked = candidates.flatMap(({ drafted }, c): Asked[] => {
+    const label = verified[c]!.label;
+    return label === null ? [] : [{ d: drafted, label: label.answers[0]! }];
+  });
   const graded = await gradeAll(context, asked, at);
 
   // Null leaves the group (gate "drop").
@@ -55,9 +73,13 @@ export async function proposerStep(context: Context, trainee: Trainee, at: Propo
     role: 'proposer',
     learningRate: warmRate(settings.proposerRate, (round - 1) * settings.proposerSteps + step, settings.warmupSteps),
   });
-  const feedback = asked.map((d) => graded.get(d)!);
+  const feedback = asked.map(({ d }) => graded.get(d)!);
   const member = new Map(members.map((m, i) => [m.d, { reward: m.reward.total, advantage: a[i]! }]));
-  const notes = usable.flatMap((d) => notesOf(d, graded.get(d), asked.indexOf(d), member.get(d)));
+  const index = new Map(asked.map(({ d }, i) => [d, i]));
+  const notes = [
+    ...usable.flatMap((d) => notesOf(d, graded.get(d), index.get(d) ?? null, member.get(d))),
+    ...verifierNotes(candidates, verified),
+  ];
   return {
     kind: 'step',
     phase: 'proposer',
@@ -73,7 +95,7 @@ export async function proposerStep(context: Context, trainee: Trainee, at: Propo
     agreement: agreementOf(feedback),
     counts: {
       trajectories: drafted.length,
-      formed: asked.length,
+      formed: candidates.length,
       failed: drafted.length - usable.length + feedback.reduce((sum, g) => sum + g.failed, 0),
       idleGroups: idle.length,
       groups: idle.length + trainable.length,
@@ -81,6 +103,7 @@ export async function proposerStep(context: Context, trainee: Trainee, at: Propo
     hops: countBy(drafted.map((d) => d.hops)),
     rollout: rolloutFigures(usable.map((d) => d.rollout)),
     update,
+    verification,
     usage: spent(),
     responses: feedback.reduce((sum, g) => sum + g.rollouts.length, 0) / settings.prompts,
     rollouts: await putRollouts(context, notes),
@@ -90,9 +113,9 @@ export async function proposerStep(context: Context, trainee: Trainee, at: Propo
 }
 
 /** Asks each grader about its questions, one batch a grader. */
-async function gradeAll(context: Context, asked: readonly Drafted[], at: ProposerStep): Promise<Map<Drafted, Graded>> {
+async function gradeAll(context: Context, asked: readonly Asked[], at: ProposerStep): Promise<Map<Drafted, Graded>> {
   const { settings, matcher } = context;
-  const named = asked.map((d, i) => ({ d, i, id: `${at.system}/${at.round}/${at.step}/${i}` }));
+  const named = asked.map(({ d, label }, i) => ({ d, label, i, id: `${at.system}/${at.round}/${at.step}/${i}` }));
   const graders = named.map(({ d, id }) => at.graderOf({ id, source: d.source }));
   const out = new Map<Drafted, Graded>();
   for (const grader of [...new Set(graders)]) {
@@ -102,9 +125,9 @@ async function gradeAll(context: Context, asked: readonly Drafted[], at: Propose
       mine.map(({ d }) => d),
     );
     const graded = await grade(
-      mine.map(({ d, i }) => ({
+      mine.map(({ d, label, i }) => ({
         question: d.rollout.question!,
-        label: d.rollout.answer!,
+        label,
         source: d.source,
         hops: d.hops,
         key: `${settings.seed}/feedback/${at.round}/${at.step}/${i}`,
@@ -118,15 +141,14 @@ async function gradeAll(context: Context, asked: readonly Drafted[], at: Propose
   return out;
 }
 
-/** A proposal and the answers to it. `index` is its place in the step's feedback. */
+/** A proposal and the answers to it. `feedback` is its place in the step's feedback. */
 function notesOf(
   d: Drafted,
   graded: Graded | undefined,
-  index: number,
+  feedback: number | null,
   member: { readonly reward: number; readonly advantage: number } | undefined,
 ): RolloutNote[] {
   const { source, hops } = d;
-  const feedback = graded === undefined ? null : index;
   const own: RolloutNote = {
     role: 'proposer',
     about: source,

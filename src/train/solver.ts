@@ -94,6 +94,7 @@ export async function solverStep(context: Context, trainee: Trainee, at: SolverS
     hops: countBy(batch.map((q) => q.hops)),
     rollout: rolloutFigures(all.map((r) => r.rollout)),
     update,
+    verification: null,
     usage: spent(),
     responses: all.length / Math.max(1, batch.length),
     rollouts: await putRollouts(context, notes),

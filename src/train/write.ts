@@ -1,11 +1,12 @@
 /** The proposer writes questions until enough are admitted (method.md section 1): the bank of a round. */
-import { draftLabel } from '../method/label.ts';
-import type { BankItem, WriteRecord } from '../record.ts';
+import type { LabelRule } from '../method/label.ts';
+import type { BankItem, VerificationRecord, WriteRecord } from '../record.ts';
 import { UserError } from '../util/error.ts';
 import type { Context } from './context.ts';
 import { countBy, putRollouts, type RolloutNote } from './measure.ts';
 import { propose } from './propose.ts';
 import { usageSince } from './usage.ts';
+import { sumVerifications, verifierNotes, verifyAll } from './verify.ts';
 
 const BATCH = 128;
 /** Gives up after this many proposals per wanted question. */
@@ -13,13 +14,21 @@ const PATIENCE = 20;
 
 export async function writeBank(
   context: Context,
-  at: { readonly system: string; readonly round: number; readonly policy: string },
+  at: {
+    readonly system: string;
+    readonly round: number;
+    readonly policy: string;
+    readonly labels: LabelRule;
+    /** Policy id of the round's main solver, which verifies under MSV. */
+    readonly mainSolver: string;
+  },
 ): Promise<WriteRecord> {
   const { engine, settings } = context;
   const spent = usageSince(engine);
   const bank: BankItem[] = [];
   const refused: string[] = [];
   const notes: RolloutNote[] = [];
+  const verifications: VerificationRecord[] = [];
   let tried = 0;
   for (let step = 0; bank.length < settings.admitted && tried < PATIENCE * settings.admitted; step++) {
     const prompts = Math.min(BATCH, settings.admitted);
@@ -32,14 +41,23 @@ export async function writeBank(
       trajectories: 1,
     });
     tried += prompts;
-    for (const { rollout, source, hops, format } of drafted) {
+    const candidates = drafted.flatMap((d, i) =>
+      d.rollout.stop !== 'error' && d.format.gate === null
+        ? [{ drafted: d, key: `${settings.seed}/verify write/${at.round}/${step}/${i}` }]
+        : [],
+    );
+    const { verified, record } = await verifyAll(at.labels, context, at.mainSolver, candidates);
+    if (record !== null) verifications.push(record);
+    notes.push(...verifierNotes(candidates, verified));
+    const verdicts = new Map(candidates.map(({ drafted: d }, c) => [d, verified[c]!]));
+    for (const d of drafted) {
       if (bank.length >= settings.admitted) break;
-      const reason = rollout.stop === 'error' ? 'outage' : format.gate;
+      const { rollout, source, hops, format } = d;
+      const reason = rollout.stop === 'error' ? 'outage' : (format.gate ?? verdicts.get(d)!.reason);
       if (reason !== null) refused.push(reason);
       else {
-        const label = draftLabel(rollout.answer!);
-        const id = `${at.system}/${at.round}/${bank.length}`;
-        bank.push({ id, question: rollout.question!, label: label.answers[0]!, source, hops });
+        const label = verdicts.get(d)!.label!.answers[0]!;
+        bank.push({ id: `${at.system}/${at.round}/${bank.length}`, question: rollout.question!, label, source, hops });
       }
       notes.push({
         role: 'proposer',
@@ -67,6 +85,7 @@ export async function writeBank(
     bank,
     tried,
     refused: countBy(refused),
+    verification: sumVerifications(verifications),
     usage: spent(),
     rollouts: await putRollouts(context, notes),
     policy: at.policy,

@@ -176,6 +176,7 @@ async function writeRound(run: Run, shape: Shape, start: RoundStart, graderOf: (
     bank,
     tried: bank.length + 3,
     refused: { answer_in_question: 2, empty: 1 },
+    verification: null,
     usage: { sampled: 100, prefilled: 400, trained: 0 },
     rollouts: await putRollouts(run, []),
     policy: proposer,
@@ -249,6 +250,7 @@ async function stepRecord(
     hops: { 1: 4, 2: 3, 3: 2, 4: 1 },
     rollout: { searches: 0.8 + 0.3 * late, tokens: 30 + 4 * late, entropy: 0.9 - 0.15 * late },
     update: { loss: -0.01, gradNorm: 0.4, learningRate: 0.001, klSamplerTrainer: 1e-5, trajectories: 8, trained: 6 },
+    verification: null,
     usage: { sampled: 1000, prefilled: 4000, trained: 800 },
     responses: 5,
     rollouts: await putRollouts(

@@ -57,7 +57,7 @@ function contextOf(admitted: number, say: (n: number) => string): Context {
     },
   };
 }
-const at = { system: 'shared', round: 1, policy: 'base' };
+const at = { system: 'shared', round: 1, policy: 'base', labels: 'draft', mainSolver: 'base' } as const;
 
 describe('writing a bank', () => {
   it('goes on until enough are admitted; what the gate refuses is counted by reason', async () => {

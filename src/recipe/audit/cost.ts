@@ -1,13 +1,15 @@
 /** What each part of a run cost. Nothing is counted twice: shared rounds have rows of their own. */
 import type { Usage } from '../../engine.ts';
 import { mean } from '../../method/statistics.ts';
+import { addUsage, NO_USAGE } from '../../train/usage.ts';
 import { groupBy } from '../../util/group.ts';
-import { BASE, type Line, type RunLines, SHARED } from '../rounds.ts';
+import { BASE, type Line, type RunLines } from '../rounds.ts';
+import { sharedOf } from '../systems.ts';
 
 const PHASES = ['proposer', 'write', 'solver', 'evaluate', 'auxiliary'] as const;
 
 export interface CostRow {
-  /** "base", "shared" or a system. */
+  /** "base", a shared part or a system. */
   readonly system: string;
   readonly round: number;
   readonly phase: (typeof PHASES)[number];
@@ -19,14 +21,6 @@ export interface CostRow {
   readonly responses: number | null;
 }
 
-export const NO_USAGE: Usage = { sampled: 0, prefilled: 0, trained: 0 };
-
-export const addUsage = (a: Usage, b: Usage): Usage => ({
-  sampled: a.sampled + b.sampled,
-  prefilled: a.prefilled + b.prefilled,
-  trained: a.trained + b.trained,
-});
-
 interface Part {
   readonly phase: CostRow['phase'];
   readonly line: Line<{ readonly system: string; readonly round: number; readonly usage: Usage }>;
@@ -35,7 +29,7 @@ interface Part {
 
 /** By round, then by system, then in the order of a round. */
 export function costRows({ setup, steps, writes, evaluations }: RunLines): CostRow[] {
-  const systems = [BASE, SHARED, ...setup.systems];
+  const systems = [BASE, ...setup.systems.map(sharedOf), ...setup.systems];
   const parts: Part[] = [
     ...steps.map((line) => ({ phase: line.record.phase, line, responses: line.record.responses })),
     ...writes.map((line) => ({ phase: 'write' as const, line, responses: null })),

@@ -1,9 +1,9 @@
 /** For the record: who graded, what it cost, and the settings. */
 import { stringify } from 'yaml';
-import { addUsage, type CostRow, NO_USAGE } from '../../recipe/audit/cost.ts';
+import type { CostRow } from '../../recipe/audit/cost.ts';
 import type { GraderAudit } from '../../recipe/audit/graders.ts';
 import type { AuditReport } from '../../recipe/audit.ts';
-import { SHARED } from '../../recipe/rounds.ts';
+import { addUsage, NO_USAGE } from '../../train/usage.ts';
 import { count, DASH, duration, large } from '../format.ts';
 import { type Content, type Html, html, htmlLines, htmlTable, numeric } from '../markup.ts';
 import { shortened } from '../visible.ts';
@@ -81,7 +81,7 @@ ${htmlTable(
 }
 
 const costRow = ({ system, steps, ms, usage, responses }: CostRow, round: string, phase: string): Content[] => [
-  system === SHARED ? 'all' : system,
+  system,
   round,
   phase,
   count(steps),

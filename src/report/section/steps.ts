@@ -1,7 +1,7 @@
 /** Curves over the steps of a run: what the audit sees, and how training went. */
 import { mean } from '../../method/statistics.ts';
 import type { AuditedStep, AuditReport } from '../../recipe/audit.ts';
-import { SHARED } from '../../recipe/rounds.ts';
+import { isShared } from '../../recipe/systems.ts';
 import type { StepRecord } from '../../record.ts';
 import { type Ink, lineChart, type Point, type Series } from '../chart/lines.ts';
 import { type Content, type Html, html, symbol } from '../markup.ts';
@@ -120,20 +120,25 @@ function phaseChart(
   const { systems } = report.setup;
   const all = systems.map((system) => ({ system, steps: stepsOf(report, system, [phase]) }));
   const longest = all.map(({ steps }) => steps).reduce((a, b) => (b.length > a.length ? b : a), []);
-  const sharedSteps = (all[0]?.steps ?? []).filter(({ record }) => record.system === SHARED);
+  const sharedSteps = (steps: readonly AuditedStep[]) => steps.filter(({ record }) => isShared(record.system));
   const series = all.map(({ system, steps }): Series => {
-    const points = pointsOf(steps, value);
+    const shared = sharedSteps(steps).length;
     // From the last shared point on: there the systems part.
-    const own = points.filter(({ x }) => x >= Math.max(1, sharedSteps.length));
-    return { name: steps.length > sharedSteps.length ? system : '', ink: inkOf(report, system), points: own };
+    const own = pointsOf(steps, value).filter(({ x }) => x >= Math.max(1, shared));
+    return { name: steps.length > shared ? system : '', ink: inkOf(report, system), points: own };
   });
+  // Systems of one label rule have the same shared steps: drawn once.
+  const trunks = new Map(all.map(({ steps }) => [sharedSteps(steps)[0]?.key, sharedSteps(steps)]));
   return lineChart({
     title,
     describe: `${systems.join(', ')} over ${longest.length} ${phase} steps`,
     ...stepAxis(longest),
     xName: `${phase} step`,
     fromZero,
-    series: [...series, { name: '', ink: 'ink', points: pointsOf(sharedSteps, value) }],
+    series: [
+      ...series,
+      ...[...trunks.values()].map((steps): Series => ({ name: '', ink: 'ink', points: pointsOf(steps, value) })),
+    ],
   });
 }
 

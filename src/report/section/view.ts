@@ -2,7 +2,7 @@
 import type { Interval } from '../../method/statistics.ts';
 import type { Measure } from '../../recipe/audit/scope.ts';
 import type { AuditedStep, AuditReport } from '../../recipe/audit.ts';
-import { SHARED } from '../../recipe/rounds.ts';
+import { sharedOf } from '../../recipe/systems.ts';
 import type { StepRecord } from '../../record.ts';
 import type { Ink } from '../chart/lines.ts';
 import { niceTicks } from '../chart/scale.ts';
@@ -19,7 +19,7 @@ export const SCHEDULED: readonly Phase[] = ['proposer', 'solver'];
 
 /** A system's steps in order, the shared ones first. */
 export const stepsOf = ({ steps }: AuditReport, system: string, phases: readonly Phase[]): AuditedStep[] =>
-  steps.filter(({ record }) => (record.system === system || record.system === SHARED) && phases.includes(record.phase));
+  steps.filter(({ record }) => [system, sharedOf(system)].includes(record.system) && phases.includes(record.phase));
 
 /** The axis of a system's steps: counted from 1, rounds named on top, proposer steps shaded where solver steps are there too. */
 export function stepAxis(steps: readonly AuditedStep[]) {

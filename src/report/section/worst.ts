@@ -1,7 +1,7 @@
 /** The worst false agreements, with what their sources say. All of it is untrusted text. */
 import type { FalseAgreement } from '../../recipe/audit/worst.ts';
 import type { AuditReport } from '../../recipe/audit.ts';
-import { SHARED } from '../../recipe/rounds.ts';
+import { isShared } from '../../recipe/systems.ts';
 import { count } from '../format.ts';
 import { type Html, html, htmlLines } from '../markup.ts';
 import { shortened, visibleLines } from '../visible.ts';
@@ -28,5 +28,5 @@ const caseOf = (found: FalseAgreement, text: string): Html => html`<div class="c
 <p class="q">${shortened(found.question, 600)}</p>
 <p>label <bdi class="false">${shortened(found.label, 200)}</bdi>, reference <bdi class="true">${shortened(found.reference, 200)}</bdi>;
 ${found.agreeing} of ${found.responses} responses agree with the label</p>
-<p class="soft">${found.system === SHARED ? 'shared round' : found.system}, <code>${found.key}</code>, ${found.hops} hop${found.hops === 1 ? '' : 's'}, met in ${found.times} step${found.times === 1 ? '' : 's'}, grader <code>${shortened(found.grader, 24)}</code></p>
+<p class="soft">${isShared(found.system) ? `${found.system} round` : found.system}, <code>${found.key}</code>, ${found.hops} hop${found.hops === 1 ? '' : 's'}, met in ${found.times} step${found.times === 1 ? '' : 's'}, grader <code>${shortened(found.grader, 24)}</code></p>
 <details><summary>source <bdi>${shortened(found.source, 120)}</bdi></summary><pre>${text === '' ? 'not at hand' : htmlLines(visibleLines(shortened(text, LONGEST_SOURCE)))}</pre></details></div>`;

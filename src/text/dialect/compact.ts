@@ -38,6 +38,18 @@ export const compact: Dialect = {
   stop: [END],
   proposerPrompt: (source, hops) => [tag('<propose>'), tag('<doc>'), page(source), tag(`<h${hops}>`)],
   solverPrompt: (question) => [tag('<solve>'), question],
+  awarePrompt: (question, source) => [
+    tag('<solve>'),
+    question,
+    // What a solver says before its first search, and two pages, as every search shows: mini reads nothing else well.
+    ...writeTurn({ thinking: relationsOf(question), action: { type: 'search', text: source.title } }),
+    tag('<results>'),
+    tag('<doc>'),
+    page(source),
+    tag('<doc>'),
+    page(source),
+    tag('</results>'),
+  ],
   searchResult: (hits) => [
     tag('<results>'),
     ...hits.flatMap((hit) => [tag('<doc>'), page(hit.passage)]),
@@ -46,6 +58,9 @@ export const compact: Dialect = {
   notice: () => [tag('<results>'), tag('<notice>'), tag('</results>')],
   parse: (text, finish, question) => parseTurn(text, finish, question === null ? 'proposer' : 'solver'),
 };
+
+/** `mentor of founder of Brask Mills ?` → `mentor founder` */
+const relationsOf = (question: string): string => question.split(' of ').slice(0, -1).join(' ');
 
 /** Title once, then the text: a heading or opening that repeats the title is not shown twice. */
 function page({ title, text }: { readonly title: string; readonly text: string }): string {

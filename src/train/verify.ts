@@ -1,0 +1,155 @@
+/**
+ * What a label rule makes of proposals (method.md section 3): the label each is used with, or why it is refused. A row per
+ * rule. MSV asks the current main solver three times with the source at hand and three times without; neither view is told
+ * the draft. Its generations and searches are counted apart from everything else.
+ */
+import type { Dialect } from '../dialect.ts';
+import { draftLabel, LABEL_RULES, type LabelRule, relation, unorderedPairs, verify } from '../method/label.ts';
+import type { VerificationRecord } from '../record.ts';
+import { attempts } from '../rollout/group.ts';
+import type { Label, Piece, Rollout, Source } from '../types.ts';
+import { type Context, environment } from './context.ts';
+import { countBy, type RolloutNote } from './measure.ts';
+import type { Drafted } from './propose.ts';
+import { addUsage, usageSince } from './usage.ts';
+
+export interface Candidate {
+  readonly drafted: Drafted;
+  /** Names the random streams of its answers. */
+  readonly key: string;
+}
+
+export interface Verified {
+  /** Null: refused. */
+  readonly label: Label | null;
+  readonly reason: string | null;
+  /** The answers the rule asked for: source-aware first. */
+  readonly rollouts: readonly Rollout[];
+}
+
+export interface Verdicts {
+  /** In the order of the candidates. */
+  readonly verified: readonly Verified[];
+  /** Null under a rule that asks nothing. */
+  readonly record: VerificationRecord | null;
+}
+
+/** `policy` is the main solver of the round; every candidate has passed the format gate. */
+export const verifyAll = (
+  rule: LabelRule,
+  context: Context,
+  policy: string,
+  candidates: readonly Candidate[],
+): Promise<Verdicts> => RULES[rule](context, policy, candidates);
+
+const RULES = {
+  draft: async (_context: Context, _policy: string, candidates: readonly Candidate[]): Promise<Verdicts> => ({
+    verified: candidates.map(({ drafted }) => ({
+      label: draftLabel(drafted.rollout.answer!),
+      reason: null,
+      rollouts: [],
+    })),
+    record: null,
+  }),
+  msv: multiSample,
+} satisfies Record<LabelRule, unknown>;
+
+async function multiSample(context: Context, policy: string, candidates: readonly Candidate[]): Promise<Verdicts> {
+  const { engine, matcher, task } = context;
+  const spent = usageSince(engine);
+  const env = await environment(context, policy, 'solver');
+  const { aware, blind } = LABEL_RULES.msv;
+  const view = (name: string, prompt: (candidate: Candidate, question: string) => readonly Piece[], n: number) =>
+    attempts(
+      candidates.map((candidate) => {
+        const question = candidate.drafted.rollout.question!;
+        return { prompt: prompt(candidate, question), question, key: `${candidate.key}/${name}` };
+      }),
+      n,
+      env,
+    );
+  const seeing = await view('aware', ({ drafted }, q) => awarePrompt(task.dialect, q, drafted.material), aware);
+  const unseeing = await view('blind', (_, q) => task.dialect.solverPrompt(q), blind);
+  const groups = candidates.map((_, i) => [...seeing[i]!, ...unseeing[i]!]);
+  const pairs = unorderedPairs(aware + blind);
+  const asked = candidates.flatMap(({ drafted }, c) =>
+    pairs.flatMap(([i, j]) => {
+      const [a, b] = [groups[c]![i]!.answer, groups[c]![j]!.answer];
+      return a === null || b === null ? [] : [{ question: drafted.rollout.question!, a, b }];
+    }),
+  );
+  const same = await matcher.match(asked);
+  let next = 0;
+  const verified = groups.map((rollouts): Verified => {
+    const answers = rollouts.map((r) => r.answer);
+    const matches = pairs.map(([i, j]) => answers[i] !== null && answers[j] !== null && same[next++]!);
+    if (rollouts.some((r) => r.stop === 'error')) return { label: null, reason: 'outage', rollouts };
+    const verdict = verify(answers, relation(answers.length, matches));
+    return verdict.admitted
+      ? { label: verdict.label, reason: null, rollouts }
+      : { label: null, reason: verdict.reason, rollouts };
+  });
+  const all = groups.flat();
+  return {
+    verified,
+    record: {
+      candidates: candidates.length,
+      admitted: verified.filter((v) => v.label !== null).length,
+      changed: verified.filter(
+        (v, i) => v.label !== null && v.label.answers[0] !== candidates[i]!.drafted.rollout.answer,
+      ).length,
+      refused: countBy(verified.flatMap((v) => (v.reason === null ? [] : [v.reason]))),
+      generations: all.length,
+      searches: all.reduce((sum, r) => sum + r.searches, 0),
+      usage: spent(),
+    },
+  };
+}
+
+/** The question with its source at hand: as the dialect says, else as if it had been found by a first search. */
+function awarePrompt(dialect: Dialect, question: string, source: Source): readonly Piece[] {
+  if (dialect.awarePrompt !== undefined) return dialect.awarePrompt(question, source);
+  const { id, title, text } = source;
+  const hit = { passage: { id, source: id, title, text }, score: 1 };
+  return [...dialect.solverPrompt(question), ...dialect.searchResult([hit], question)];
+}
+
+/** The answers a rule asked for, as the step's rollouts hold them. */
+export const verifierNotes = (candidates: readonly Candidate[], verified: readonly Verified[]): RolloutNote[] =>
+  candidates.flatMap(({ drafted: { rollout: proposal, source, hops } }, c) =>
+    verified[c]!.rollouts.map((rollout, attempt) => ({
+      role: 'verifier',
+      about: proposal.question!,
+      source,
+      hops,
+      feedback: null,
+      attempt,
+      reward: null,
+      advantage: null,
+      rollout,
+    })),
+  );
+
+/** Null when there is nothing to add up. */
+export function sumVerifications(records: readonly VerificationRecord[]): VerificationRecord | null {
+  const [first, ...others] = records;
+  if (first === undefined) return null;
+  return others.reduce(
+    (a, b) => ({
+      candidates: a.candidates + b.candidates,
+      admitted: a.admitted + b.admitted,
+      changed: a.changed + b.changed,
+      refused: addCounts(a.refused, b.refused),
+      generations: a.generations + b.generations,
+      searches: a.searches + b.searches,
+      usage: addUsage(a.usage, b.usage),
+    }),
+    first,
+  );
+}
+
+function addCounts(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>): Record<string, number> {
+  const out = { ...a };
+  for (const [name, n] of Object.entries(b)) out[name] = (out[name] ?? 0) + n;
+  return out;
+}
