@@ -1,0 +1,64 @@
+/** Bytes of a file, unpacked when they are gzip whatever the name says. Read once: a pipe works too. */
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { readError } from '../../retriever/corpus/open.ts';
+
+export interface Opened {
+  /** The beginning, at least `headSize` bytes unless the file is shorter. */
+  readonly head: Buffer;
+  /** `head` is the whole file. */
+  readonly short: boolean;
+  /** All of it, from the first byte on. */
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+/** Enough to see what a file is. */
+const headSize = 1 << 16;
+const chunkSize = 1 << 20;
+
+export async function openBytes(path: string): Promise<Opened> {
+  const raw = await beginning(guarded(path, createReadStream(path, { highWaterMark: chunkSize })));
+  const zipped = raw.head[0] === 0x1f && raw.head[1] === 0x8b;
+  // The callback may stay empty: pipeline hands every error on to the stream that is read here.
+  return zipped
+    ? beginning(
+        guarded(
+          path,
+          pipeline(raw.chunks, createGunzip(), () => {}),
+        ),
+      )
+    : raw;
+}
+
+async function beginning(source: AsyncGenerator<Buffer>): Promise<Opened> {
+  const held: Buffer[] = [];
+  let size = 0;
+  let done = false;
+  while (size < headSize && !done) {
+    const next = await source.next();
+    if (next.done) done = true;
+    else {
+      held.push(next.value);
+      size += next.value.length;
+    }
+  }
+  async function* chunks(): AsyncGenerator<Buffer> {
+    try {
+      yield* held;
+      yield* source;
+    } finally {
+      // Whoever stops early lets go of the file.
+      await source.return(undefined);
+    }
+  }
+  return { head: Buffer.concat(held), short: done, chunks: chunks() };
+}
+
+async function* guarded(path: string, stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw readError(path, error);
+  }
+}
