@@ -202,8 +202,16 @@ function notify(
   queries: readonly string[],
   env: Environment,
 ): void {
-  const tokens = env.tokenizer.encode(env.dialect.notice(notice, lane.conversation.question));
+  const tokens = observed(lane, env.dialect.notice(notice, lane.conversation.question), env);
   if (!stopIfFull(lane, env, tokens.length)) append(lane, { kind: 'search', tokens, queries, passages: [], notice });
+}
+
+/** What the environment says next. The end of the turn that a reply lacks is among it: the policy never sampled that token. */
+function observed(lane: Lane, pieces: readonly Piece[], { tokenizer, dialect }: Environment): readonly number[] {
+  const tokens = tokenizer.encode(pieces);
+  if (dialect.endOfTurn === undefined) return tokens;
+  const end = tokenizer.tag(dialect.endOfTurn);
+  return lane.tokens.at(-1) === end ? tokens : [end, ...tokens];
 }
 
 function takeOutcome(lane: Lane, outcome: Outcome, env: Environment): void {
@@ -215,7 +223,7 @@ function takeOutcome(lane: Lane, outcome: Outcome, env: Environment): void {
   const { queries, hits } = outcome;
   lane.searches++;
   for (const query of queries) lane.asked.add(sameQuery(query));
-  const tokens = env.tokenizer.encode(env.dialect.searchResult(hits, lane.conversation.question));
+  const tokens = observed(lane, env.dialect.searchResult(hits, lane.conversation.question), env);
   const passages = hits.map((hit) => hit.passage.id);
   if (!stopIfFull(lane, env, tokens.length)) append(lane, { kind: 'search', tokens, queries, passages });
 }

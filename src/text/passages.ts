@@ -1,7 +1,8 @@
 /** Retrieved text as a model reads it. It is data: a tag in it must not look like one of ours. */
 import type { Hit } from '../retriever.ts';
 
-const OUR_TAGS = /<(?=\/?(?:think|search|information|answer|question|tool_call|tool_response)\b|\|)/gi;
+const OUR_TAGS =
+  /<(?=\/?(?:think|search|information|answer|question|tool_call|tool_response|(?:begin|end)_search_(?:query|result))\b|\|)/gi;
 
 /** Opens of our tags, and of control tokens such as `<|im_end|>`, become `&lt;`. */
 export const escapeTags = (text: string): string => text.replace(OUR_TAGS, '&lt;');

@@ -5,6 +5,7 @@
  */
 import type { Dialect } from '../../dialect.ts';
 import type { Piece } from '../../types.ts';
+import { chatml, IM_END } from '../chat.ts';
 import { escapeTags, numberedPassages } from '../passages.ts';
 import { type Grammar, parseTurn } from '../tags.ts';
 import { proposerTask, solverTask } from './task.ts';
@@ -14,10 +15,33 @@ export interface TaggedOptions {
   readonly thinkingOpen?: boolean;
   /** Control tokens of the model's vocabulary that end a turn. */
   readonly stop?: readonly string[];
+  /** One running text (the default), or messages: the task and every observation are the user's, replies the assistant's. */
+  readonly form?: Form;
 }
+
+export type Form = 'flat' | 'chatml';
 
 /** Of the Qwen vocabularies. */
 const QWEN_STOP = ['<|im_end|>', '<|endoftext|>'] as const;
+
+/** How a task and an observation stand around the replies. */
+const FORMS: Readonly<
+  Record<
+    Form,
+    {
+      readonly task: (text: string) => readonly Piece[];
+      readonly shown: (text: string) => readonly Piece[];
+      readonly endOfTurn: string | null;
+    }
+  >
+> = {
+  flat: { task: (text) => [text], shown: (text) => [`\n\n${text}\n\n`], endOfTurn: null },
+  chatml: {
+    task: (text) => chatml.render([{ role: 'user', content: text.trim() }]),
+    shown: (text) => ['\n', ...chatml.render([{ role: 'user', content: text }])],
+    endOfTurn: IM_END,
+  },
+};
 
 /** What tells one dialect from another. */
 export interface Markup extends Omit<Grammar, 'stop' | 'thinkingOpen'> {
@@ -30,11 +54,15 @@ export interface Markup extends Omit<Grammar, 'stop' | 'thinkingOpen'> {
 
 export function taggedDialect(
   { name, howToSearch, callForm, ...markup }: Markup,
-  { thinkingOpen = false, stop = QWEN_STOP }: TaggedOptions,
+  { thinkingOpen = false, stop = QWEN_STOP, form = 'flat' }: TaggedOptions,
 ): Dialect {
   const grammar: Grammar = { ...markup, stop, thinkingOpen };
+  const { task, shown, endOfTurn } = FORMS[form];
   const opening: readonly Piece[] = thinkingOpen ? [{ tag: '<think>' }, '\n'] : [];
-  const observation = (body: string) => [`\n\n<${grammar.evidence}>\n${body}\n</${grammar.evidence}>\n\n`, ...opening];
+  const observation = (body: string) => [
+    ...shown(`<${grammar.evidence}>\n${body}\n</${grammar.evidence}>`),
+    ...opening,
+  ];
   const notices = {
     repeated_query:
       'You have searched for this before; its documents are above. Use them, or search for something else.',
@@ -45,8 +73,9 @@ export function taggedDialect(
     name,
     thinks: true,
     stop,
-    proposerPrompt: (source, hops) => [proposerTask(source, hops, howToSearch), ...opening],
-    solverPrompt: (question) => [solverTask(escapeTags(question), howToSearch), ...opening],
+    ...(endOfTurn === null ? {} : { endOfTurn }),
+    proposerPrompt: (source, hops) => [...task(proposerTask(source, hops, howToSearch)), ...opening],
+    solverPrompt: (question) => [...task(solverTask(escapeTags(question), howToSearch)), ...opening],
     searchResult: (hits) => observation(numberedPassages(hits)),
     notice: (kind) => observation(notices[kind]),
     parse: (text, finish, question) => parseTurn(text, finish, question, grammar),

@@ -1,0 +1,28 @@
+/** search: our solver, which searches turn by turn in its own dialect (rollout/converse). Tokens in, tokens out. */
+import { converse, type Environment } from '../rollout/converse.ts';
+import type { Attempt, Strategy } from '../strategy.ts';
+import type { Rollout } from '../types.ts';
+
+/** `env` samples greedily. */
+export const searching = (env: Environment): Strategy => ({
+  name: 'search',
+  async answer(questions) {
+    const rollouts = await converse(
+      questions.map(({ id, question }) => ({ prompt: env.dialect.solverPrompt(question), question, key: id })),
+      env,
+    );
+    return rollouts.map((rollout) => attempt(rollout, env));
+  },
+});
+
+function attempt(rollout: Rollout, { tokenizer }: Environment): Attempt {
+  const { answer, searches, stop, error, turns } = rollout;
+  return {
+    prediction: answer,
+    searches,
+    stop,
+    ...(error === undefined ? {} : { error }),
+    turns: turns.map(({ kind, tokens }) => ({ kind, text: tokenizer.decode(tokens) })),
+    rollout,
+  };
+}
