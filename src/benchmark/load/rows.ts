@@ -1,4 +1,4 @@
-/** The rows of a file of questions or predictions, whatever holds them: see container.ts. A row that is damaged ends the reading. */
+/** The rows of a file of questions, predictions or logs, whatever holds them: see container.ts. A damaged row ends the reading, unless somebody else is told of it. */
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
@@ -22,8 +22,15 @@ export interface Rows {
   readonly rows: AsyncGenerator<Located>;
 }
 
+/** Hears of a damaged row, with its place; what it throws ends the reading. */
+export type Damaged = (problem: UserError) => void;
+
+const stop: Damaged = (problem) => {
+  throw problem;
+};
+
 /** @param without columns that need not be read where that saves work. */
-export async function openRows(path: string, without: readonly string[] = []): Promise<Rows> {
+export async function openRows(path: string, without: readonly string[] = [], damaged: Damaged = stop): Promise<Rows> {
   const opened = await openBytes(path);
   const container = containerOf(opened, path);
   return { container, rows: read() };
@@ -32,13 +39,13 @@ export async function openRows(path: string, without: readonly string[] = []): P
     const { chunks } = opened;
     switch (container) {
       case 'jsonl':
-        return yield* lines(chunks, path);
+        return yield* lines(chunks, path, damaged);
       case 'json-array':
       case 'json-object':
-        return yield* elements(chunks, container, path);
+        return yield* elements(chunks, container, path, damaged);
       case 'csv':
       case 'tsv':
-        return yield* delimited(chunks, container === 'tsv' ? '\t' : ',', path);
+        return yield* delimited(chunks, container === 'tsv' ? '\t' : ',', path, damaged);
       case 'parquet': {
         let n = 0;
         for await (const row of parquetRows(path, without)) yield { row, where: `${path}, row ${++n}` };
@@ -50,13 +57,27 @@ export async function openRows(path: string, without: readonly string[] = []): P
   }
 }
 
-async function* lines(chunks: AsyncIterable<Buffer>, path: string): AsyncGenerator<Located> {
+/** Null: the row is damaged, and somebody was told. */
+function attempt(read: () => Located | null, damaged: Damaged): Located | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    damaged(error);
+    return null;
+  }
+}
+
+async function* lines(chunks: AsyncIterable<Buffer>, path: string, damaged: Damaged): AsyncGenerator<Located> {
   const splitter = lineSplitter(path);
   const located = function* (all: Iterable<ReturnType<typeof splitter.push>[number]>): Generator<Located> {
     for (const line of all) {
-      const value = parseLine(line, path);
       const where = `${path}:${line.number}`;
-      if (value !== undefined) yield { row: asRow(value, where), where };
+      const read = attempt(() => {
+        const value = parseLine(line, path);
+        return value === undefined ? null : { row: asRow(value, where), where };
+      }, damaged);
+      if (read !== null) yield read;
     }
   };
   for await (const chunk of chunks) yield* located(splitter.push(chunk));
@@ -69,13 +90,15 @@ async function* elements(
   chunks: AsyncIterable<Buffer>,
   container: 'json-array' | 'json-object',
   path: string,
+  damaged: Damaged,
 ): AsyncGenerator<Located> {
   let n = 0;
   const seen: Buffer[] = [];
   const kept = container === 'json-array' ? chunks : remember(chunks, seen, () => n > 0);
   for await (const bytes of jsonElements(kept, container === 'json-array' ? 'array' : 'object', path)) {
     const where = `${path}, element ${++n}`;
-    yield { row: asRow(jsonOf(bytes, where), where), where };
+    const read = attempt(() => ({ row: asRow(jsonOf(bytes, where), where), where }), damaged);
+    if (read !== null) yield read;
   }
   if (n > 0 || container === 'json-array') return;
   const whole = asRow(jsonOf(Buffer.concat(seen), path), path);
@@ -103,7 +126,12 @@ async function* remember(chunks: AsyncIterable<Buffer>, seen: Buffer[], found: (
   }
 }
 
-async function* delimited(chunks: AsyncIterable<Buffer>, delimiter: string, path: string): AsyncGenerator<Located> {
+async function* delimited(
+  chunks: AsyncIterable<Buffer>,
+  delimiter: string,
+  path: string,
+  damaged: Damaged,
+): AsyncGenerator<Located> {
   const parser = parse({
     delimiter,
     bom: true,
@@ -112,6 +140,10 @@ async function* delimited(chunks: AsyncIterable<Buffer>, delimiter: string, path
     skip_empty_lines: true,
     max_record_size: 2 ** 26,
     info: true,
+    skip_records_with_error: damaged !== stop,
+    on_skip: (error) => {
+      damaged(new UserError(`${path}:${error?.lines ?? '?'}: ${messageOf(error)}`));
+    },
   });
   const source = Readable.from(chunks);
   source.on('error', (error) => parser.destroy(error));
