@@ -1,5 +1,7 @@
 /** Flags of the commands that run the loop: one for each setting of the schema, and those that choose where to start. */
 import { type Command, Option } from 'commander';
+import { FEEDBACK_PLANS, type FeedbackPlanName } from '../method/feedback.ts';
+import { LABEL_RULES, type LabelRule } from '../method/label.ts';
 import { readConfigFile } from '../recipe/config-file.ts';
 import { FIELDS, type Field } from '../recipe/fields.ts';
 import {
@@ -12,10 +14,16 @@ import {
   TASKS,
 } from '../recipe/presets.ts';
 import { type Override, type Resolved, resolveConfig } from '../recipe/resolve.ts';
+import { SYSTEMS, type System, type SystemName, systemOf } from '../recipe/systems.ts';
 import { UserError } from '../util/error.ts';
 import { nearest } from '../util/suggest.ts';
 
 const SYSTEMS_FIELD = FIELDS.find(({ path }) => path[0] === 'systems')!;
+/** Columns of the systems table, for evolve: the row with these. */
+const COLUMNS = {
+  feedback: { flag: '--feedback', about: 'Who grades the proposer', choices: Object.keys(FEEDBACK_PLANS) },
+  labels: { flag: '--label', about: 'Where labels come from', choices: Object.keys(LABEL_RULES) },
+} as const satisfies Record<keyof System, unknown>;
 const START = 'Where to start:';
 const GROUPS = { all: 'Settings:', world: 'The miniature world:', docs: 'Documents:' } as const;
 /** Asked for so often that they stand with the choice of the preset. */
@@ -27,6 +35,12 @@ export function addSettings(command: Command, name: CommandName): Command {
     .addOption(group(START, new Option('--preset <name>', `row of numbers (${presets.join('; ')})`)))
     .addOption(group(START, new Option('--config <file>', 'YAML file of settings; flags win over it')));
   for (const field of FIELDS) command.addOption(optionOf(field, name));
+  if (name === 'evolve') {
+    for (const { flag, about, choices } of Object.values(COLUMNS))
+      command.addOption(
+        group(START, new Option(`${flag} <name>`, `${about}, instead of the system's`).choices(choices)),
+      );
+  }
   return command
     .addOption(group(START, new Option('--print-config', 'print the settings of the run as YAML and end')))
     .addOption(group(START, new Option('--schema', 'print the JSON Schema of --config files and end')));
@@ -80,18 +94,20 @@ function guess(typed: string, names: readonly string[]): string {
 
 /** What was typed, with preset and file: the settings of the run. @throws UserError */
 export async function settingsOf(command: Command, name: CommandName): Promise<Resolved> {
-  const given = command.opts<{ preset?: string; config?: string }>();
+  const given = command.opts<{ preset?: string; config?: string; feedback?: FeedbackPlanName; label?: LabelRule }>();
   const overrides = FIELDS.flatMap((field) => {
     const option = command.options.find(({ long }) => long === flagOf(field, name))!;
     const override = command.getOptionValue(option.attributeName()) as Override | undefined;
     return override === undefined ? [] : [override];
   });
-  return resolveConfig({
-    command: name,
-    preset: presetOf(given.preset),
-    file: given.config === undefined ? undefined : await readConfigFile(given.config),
-    overrides,
-  });
+  const file = given.config === undefined ? undefined : await readConfigFile(given.config);
+  const { feedback, label } = given;
+  if (feedback !== undefined || label !== undefined) {
+    const named = overrides.find(({ field }) => field === SYSTEMS_FIELD)?.value as SystemName[] | undefined;
+    const row = SYSTEMS[(named ?? file?.systems ?? COMMANDS[name])[0]!];
+    overrides.push({ field: SYSTEMS_FIELD, value: [systemOf(feedback ?? row.feedback, label ?? row.labels)] });
+  }
+  return resolveConfig({ command: name, preset: presetOf(given.preset), file, overrides });
 }
 
 function presetOf(typed: string | undefined): PresetName | undefined {

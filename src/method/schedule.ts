@@ -52,11 +52,16 @@ export const SCHEDULES = {
 /** Weights of h = 1..4; a hop count that a policy cannot write has weight 0. */
 export type HopMix = readonly [number, number, number, number];
 
-export const HOP_MIXES = {
-  'dr-zero': [4, 3, 2, 1],
-  even: [1, 1, 1, 1],
-  'one-hop': [1, 0, 0, 0],
-} as const satisfies Record<string, HopMix>;
+export const HOP_MIX = '4:3:2:1';
+
+/** Four whole weights, not all 0. */
+export const HOP_MIX_PATTERN = /^(?!0+:0+:0+:0+$)\d{1,4}:\d{1,4}:\d{1,4}:\d{1,4}$/;
+
+/** `text` matches HOP_MIX_PATTERN. */
+export function readHopMix(text: string): HopMix {
+  const [a, b, c, d] = text.split(':').map(Number);
+  return [a!, b!, c!, d!];
+}
 
 /** The mix with every hop count outside `allowed` switched off. Throws UserError when nothing is left. */
 export function restrictHops(mix: HopMix, allowed: readonly Hops[]): HopMix {

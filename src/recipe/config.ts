@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { ESTIMATORS } from '../method/advantage.ts';
 import { DIFFICULTIES } from '../method/difficulty.ts';
-import { HOP_MIXES, SOURCE_POOLS } from '../method/schedule.ts';
+import { HOP_MIX_PATTERN, SOURCE_POOLS } from '../method/schedule.ts';
 import { SYSTEMS } from './systems.ts';
 
 const keys = <T extends object>(table: T): [keyof T & string, ...(keyof T & string)[]] =>
@@ -39,7 +39,7 @@ export const evolveSchema = z.strictObject({
   rounds: count.describe('Rounds of proposer, bank and solver'),
   sources: count.describe('Sources in the recurring pool'),
   sourcePool: z.enum(keys(SOURCE_POOLS)).describe('Do sources come back in later rounds?'),
-  hopMix: z.enum(keys(HOP_MIXES)).describe('Shares of 1 to 4 hops among prompts (dr-zero is 4:3:2:1)'),
+  hopMix: z.string().regex(HOP_MIX_PATTERN).describe('Weights of 1, 2, 3 and 4 hops among prompts, as 4:3:2:1'),
   proposerSteps: count.describe('Proposer updates per round'),
   prompts: count.describe('Source documents per proposer step'),
   admitted: count.describe('Questions to admit per round'),

@@ -31,8 +31,15 @@ interface Shape {
   readonly description?: string;
 }
 
-/** Flags that are not the name of their setting: two settings are called `seed`, and a path says little. */
-const FLAGS: Readonly<Record<string, string>> = { 'task.seed': '--world-seed', 'task.path': '--docs' };
+/** Flags that are not the name of their setting: two settings are called `seed`, a path says little, the rest is short. */
+const FLAGS: Readonly<Record<string, string>> = {
+  'task.seed': '--world-seed',
+  'task.path': '--docs',
+  hopMix: '--hops',
+  estimator: '--proposer-estimator',
+  gate: '--invalid',
+  auxiliarySteps: '--aux-budget',
+};
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
 

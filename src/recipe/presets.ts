@@ -5,7 +5,7 @@
  * Departure of `paper`: its learning rates are those of the small local policies. The published 1e-6 is for full weights of
  * 4B models and moves a policy of a million weights not at all (`--proposer-rate 1e-6 --solver-rate 1e-6` sets it).
  */
-import { SCHEDULES } from '../method/schedule.ts';
+import { HOP_MIX, SCHEDULES } from '../method/schedule.ts';
 import type { EvolveConfig } from './config.ts';
 import type { SystemName } from './systems.ts';
 
@@ -113,7 +113,7 @@ export const TASKS: Readonly<Record<TaskKind, TaskDefaults>> = {
   world: {
     policy: 'mini',
     topK: 2,
-    hopMix: 'dr-zero',
+    hopMix: HOP_MIX,
     task: ({ goldPerHop }) => ({
       seed: 1,
       unverifiable: 0.25,
@@ -124,7 +124,7 @@ export const TASKS: Readonly<Record<TaskKind, TaskDefaults>> = {
     }),
   },
   // The path has no default: whoever asks for documents names them.
-  docs: { policy: 'reader', topK: 3, hopMix: 'one-hop', task: ({ gold }) => ({ gold }) },
+  docs: { policy: 'reader', topK: 3, hopMix: '1:0:0:0', task: ({ gold }) => ({ gold }) },
 };
 
 export const DEFAULT_SEED = 1;

@@ -2,7 +2,7 @@
 import { clozeAuditor } from '../auditor/cloze.ts';
 import { worldAuditor } from '../auditor/world.ts';
 import type { Tokenizer } from '../engine.ts';
-import { HOP_MIXES, restrictHops } from '../method/schedule.ts';
+import { readHopMix, restrictHops } from '../method/schedule.ts';
 import { bm25 } from '../retriever/bm25.ts';
 import { readAll } from '../retriever/corpus/read.ts';
 import { clozeQuestions } from '../text/cloze/questions.ts';
@@ -65,7 +65,7 @@ async function openWorld(config: EvolveConfig, settings: TaskOf<'world'>): Promi
       .shuffle([...sources.keys()])
       .slice(0, config.sources),
     passages: world.passages.length,
-    hopMix: HOP_MIXES[config.hopMix],
+    hopMix: readHopMix(config.hopMix),
     limits: miniLimits,
     gold,
     material: (source) => sources.get(source)!,
@@ -106,7 +106,7 @@ async function openDocs(
     auditor: clozeAuditor(all),
     sources: pool.map((d) => d.source.id),
     passages: all.length,
-    hopMix: restrictHops(HOP_MIXES[config.hopMix], [1]),
+    hopMix: restrictHops(readHopMix(config.hopMix), [1]),
     limits: readerLimits,
     gold: exam(
       heldOut.flatMap((d) => d.askable),

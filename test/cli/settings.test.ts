@@ -17,13 +17,25 @@ async function resolved(name: CommandName, ...args: string[]) {
   return settingsOf(command, name);
 }
 
+const SYSTEM_NAMES =
+  'dr-zero, crossfit, msv, msv+crossfit, same-source, full-data, random-question, half-budget, msv+same-source, msv+full-data, msv+random-question, msv+half-budget';
+
 describe('settings', () => {
+  it.each([
+    [['--feedback', 'coupled'], 'dr-zero'],
+    [['--label', 'msv'], 'msv+crossfit'],
+    [['--system', 'dr-zero', '--label', 'msv'], 'msv'],
+    [['--feedback', 'half-budget', '--label', 'msv'], 'msv+half-budget'],
+  ])('columns of the systems table: %j is %s', async (args, system) => {
+    expect((await resolved('evolve', ...args)).config.systems).toEqual([system]);
+  });
+
   it('are those of the quick preset on the miniature world', async () => {
     const { config, preset, dir } = await resolved('compare');
     expect(preset).toBe('quick');
     expect(dir).toBe(join('runs', 'compare-quick-seed1'));
     expect(config.task).toMatchObject({ kind: 'world', unverifiable: 0.25 });
-    expect(config).toMatchObject({ policy: 'mini', systems: ['dr-zero', 'crossfit'], topK: 2, hopMix: 'dr-zero' });
+    expect(config).toMatchObject({ policy: 'mini', systems: ['dr-zero', 'crossfit'], topK: 2, hopMix: '4:3:2:1' });
     expect(evolveSchema.parse(config)).toEqual(config);
   });
 
@@ -32,9 +44,9 @@ describe('settings', () => {
   });
 
   it('of an estimator bring the responses that it was published with', async () => {
-    const { config } = await resolved('compare', '--estimator', 'grpo');
+    const { config } = await resolved('compare', '--proposer-estimator', 'grpo');
     expect(config.responses).toBe(4);
-    const { config: own } = await resolved('compare', '--estimator', 'grpo', '--responses', '6');
+    const { config: own } = await resolved('compare', '--proposer-estimator', 'grpo', '--responses', '6');
     expect(own.responses).toBe(6);
   });
 
@@ -62,20 +74,27 @@ describe('settings', () => {
   it.each(Object.keys(PRESETS))('of %s are complete for both tasks', async (preset) => {
     await resolved('compare', '--preset', preset);
     const { config } = await resolved('evolve', '--preset', preset, '--docs', 'some/folder');
-    expect(config).toMatchObject({ policy: 'reader', topK: 3, hopMix: 'one-hop', systems: ['crossfit'] });
+    expect(config).toMatchObject({ policy: 'reader', topK: 3, hopMix: '1:0:0:0', systems: ['crossfit'] });
     expect(config.task).toMatchObject({ kind: 'docs', path: resolve('some/folder') });
   });
 
   it('have a flag each, named after the setting', async () => {
     const names = FIELDS.map(({ flag }) => flag);
     expect(new Set(names).size).toBe(names.length);
-    for (const flag of ['--estimator', '--difficulty', '--format-weight', '--hop-mix', '--source-pool', '--matcher'])
+    for (const flag of [
+      '--proposer-estimator',
+      '--difficulty',
+      '--format-weight',
+      '--hops',
+      '--source-pool',
+      '--matcher',
+    ])
       expect(names).toContain(flag);
     expect(names).toContain('--unverifiable');
     const { config } = await resolved(
       'compare',
-      ...['--estimator', 'grpo', '--difficulty', 'parabolic', '--format-weight', '0', '--solver-rate', '1e-3'],
-      ...['--hop-mix', 'even', '--source-pool', 'single-pass', '--matcher', 'cover', '--rounds', '2'],
+      ...['--proposer-estimator', 'grpo', '--difficulty', 'parabolic', '--format-weight', '0', '--solver-rate', '1e-3'],
+      ...['--hops', '1:1:1:1', '--source-pool', 'single-pass', '--matcher', 'cover', '--rounds', '2'],
       ...['--unverifiable', '0', '--world-seed', '9', '--seed', '4', '--systems', 'crossfit, dr-zero'],
     );
     expect(config).toMatchObject({
@@ -83,7 +102,7 @@ describe('settings', () => {
       difficulty: 'parabolic',
       formatWeight: 0,
       solverRate: 0.001,
-      hopMix: 'even',
+      hopMix: '1:1:1:1',
       sourcePool: 'single-pass',
       matcher: 'cover',
       rounds: 2,
@@ -110,10 +129,13 @@ describe('settings', () => {
     [['--rounds', '1.5'], '--rounds is "1.5"; expected a whole number, at least 1'],
     [['--rounds', ''], '--rounds is ""; expected a whole number, at least 1'],
     [['--temperature', '0'], '--temperature is "0"; expected a number, above 0, at most 2'],
-    [['--estimator', 'hpro'], '--estimator is "hpro"; expected one of hrpo, grpo, global (did you mean hrpo?)'],
+    [
+      ['--proposer-estimator', 'hpro'],
+      '--proposer-estimator is "hpro"; expected one of hrpo, grpo, global (did you mean hrpo?)',
+    ],
     [['--preset', 'qick'], '--preset is "qick"; expected one of quick, standard, paper (did you mean quick?)'],
     [['--preset', 'constructor'], '--preset is "constructor"; expected one of quick, standard, paper'],
-    [['--system', 'dr-zro'], '--system is "dr-zro"; expected a list of dr-zero, crossfit (did you mean dr-zero?)'],
+    [['--system', 'dr-zro'], `--system is "dr-zro"; expected a list of ${SYSTEM_NAMES} (did you mean dr-zero?)`],
     [
       ['--system', 'dr-zero,crossfit'],
       'systems is dr-zero, crossfit; evolve runs one: name it with --system, or use compare',
@@ -172,7 +194,7 @@ describe('settings file', () => {
     ['task:\n  kind: wrld', 'c.yaml:2: task.kind is "wrld"; expected one of world, docs'],
     ['task:\n  miss: 0.1', 'c.yaml:2: task.kind is missing; expected one of world, docs'],
     ['task: world', 'c.yaml:1: task is "world"; expected settings of a task, first of all its kind'],
-    ['systems: [dr-zero, crosfit]', 'c.yaml:1: systems is "crosfit"; expected a list of dr-zero, crossfit'],
+    ['systems: [dr-zero, crosfit]', `c.yaml:1: systems is "crosfit"; expected a list of ${SYSTEM_NAMES}`],
     ['preset: quik', 'c.yaml:1: preset is "quik"; expected one of quick, standard, paper'],
     ['topP: 3\nmatcher: x', 'c.yaml:1: topP is 3; expected a number, above 0, at most 1 (and 1 more)'],
     ['- 1', 'c.yaml: holds [1]; expected lines of the form "rounds: 3"'],

@@ -14,7 +14,7 @@ export const tinyConfig = (over: Partial<EvolveConfig> = {}): EvolveConfig =>
     rounds: 2,
     sources: 20,
     sourcePool: 'recurring',
-    hopMix: 'dr-zero',
+    hopMix: '4:3:2:1',
     proposerSteps: 2,
     prompts: 8,
     admitted: 12,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { foldOf } from '../../src/method/fold.ts';
-import { deal, drawHops, drawQuestions, drawSources, HOP_MIXES, restrictHops } from '../../src/method/schedule.ts';
+import { deal, drawHops, drawQuestions, drawSources, readHopMix, restrictHops } from '../../src/method/schedule.ts';
 import { UserError } from '../../src/util/error.ts';
 
 const slot = (index: number, over = {}) => ({ seed: 7, purpose: 'train', round: 1, step: 0, index, ...over });
@@ -9,17 +9,17 @@ const slot = (index: number, over = {}) => ({ seed: 7, purpose: 'train', round: 
 describe('hop draw', () => {
   it('follows 4:3:2:1', () => {
     const counts = [0, 0, 0, 0];
-    for (let i = 0; i < 10_000; i++) counts[drawHops(HOP_MIXES['dr-zero'], slot(i)) - 1]!++;
+    for (let i = 0; i < 10_000; i++) counts[drawHops(readHopMix('4:3:2:1'), slot(i)) - 1]!++;
     expect(counts.map((n) => Math.round(n / 1000))).toEqual([4, 3, 2, 1]);
   });
   it('never draws a hop count that is switched off', () => {
-    const mix = restrictHops(HOP_MIXES['dr-zero'], [1, 3]);
+    const mix = restrictHops(readHopMix('4:3:2:1'), [1, 3]);
     expect(mix).toEqual([4, 0, 2, 0]);
     const seen = new Set(Array.from({ length: 500 }, (_, i) => drawHops(mix, slot(i))));
     expect([...seen].sort()).toEqual([1, 3]);
   });
   it('refuses a mix without weight', () => {
-    expect(() => restrictHops(HOP_MIXES['one-hop'], [2, 3])).toThrow(UserError);
+    expect(() => restrictHops(readHopMix('1:0:0:0'), [2, 3])).toThrow(UserError);
   });
   it('depends on every part of the slot', () => {
     const series = (over: object) => Array.from({ length: 40 }, (_, i) => drawHops([1, 1, 1, 1], slot(i, over))).join();

@@ -5,7 +5,7 @@ import { identityGap } from '../../src/method/agreement.ts';
 import { difficulty } from '../../src/method/difficulty.ts';
 import { auxiliaryUpdates, FEEDBACK_PLANS } from '../../src/method/feedback.ts';
 import { LABEL_RULES } from '../../src/method/label.ts';
-import { HOP_MIXES, SCHEDULES, type Schedule } from '../../src/method/schedule.ts';
+import { readHopMix, SCHEDULES, type Schedule } from '../../src/method/schedule.ts';
 
 const auditedSteps = (s: Schedule): number => s.proposerSteps + s.solverSteps;
 const answered = (k: number, n: number) => Array.from({ length: n }, (_, j) => j < k);
@@ -46,7 +46,7 @@ describe('Dr. Zero', () => {
     expect(rolloutsPerPrompt(ESTIMATORS.grpo)).toBe(16);
   });
   it('gives 60 % of the prompts to 2–4 hops', () => {
-    const mix = HOP_MIXES['dr-zero'];
+    const mix = readHopMix('4:3:2:1');
     expect((mix[1] + mix[2] + mix[3]) / (mix[0] + mix[1] + mix[2] + mix[3])).toBeCloseTo(0.6, 12);
   });
   it('takes 100 steps a round as released', () => {

@@ -26,7 +26,7 @@ const config = (over: Partial<EvolveConfig> = {}): EvolveConfig =>
     policy: 'reader',
     systems: ['crossfit'],
     seed: 1,
-    hopMix: 'dr-zero',
+    hopMix: '4:3:2:1',
     topK: 3,
     task: { kind: 'docs', path: dir, gold: 50 },
     ...over,
