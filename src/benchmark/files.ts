@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readLines, readWhole } from '../retriever/corpus/open.ts';
 import { exists, makeFolder, replaceFile } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
-import { parseLine } from '../util/jsonl.ts';
+import { readText } from './load/bytes.ts';
+import { readJsonLines } from './load/rows.ts';
 import { type EvaluationResult, evaluationOf, type ItemResult, isComplete } from './result.ts';
 import { type Summary, summarise } from './summary.ts';
 
@@ -62,13 +62,11 @@ export async function readEvaluation(dir: string): Promise<EvaluationResult> {
     throw new UserError(
       `${dir}: no evaluation here (result.json is missing); give a folder of evaluate or score --out`,
     );
-  const head = checked(headSchema, jsonOf(await readWhole(file), file), file);
+  const head = checked(headSchema, jsonOf(await readText(file), file), file);
   const lines = join(dir, 'results.jsonl');
   const items: ItemResult[] = [];
-  for await (const line of readLines(lines)) {
-    const value = parseLine(line, lines);
-    if (value === undefined) continue;
-    const { error, ...item } = checked(itemSchema, value, `${lines}:${line.number}`);
+  for await (const { row, where } of readJsonLines(lines)) {
+    const { error, ...item } = checked(itemSchema, row, where);
     items.push(error === undefined ? item : { ...item, error });
   }
   if (items.length !== head.items || items.length > head.expected)
@@ -80,9 +78,9 @@ export async function readEvaluation(dir: string): Promise<EvaluationResult> {
   return { fingerprint, items, expected, complete: isComplete(items, expected) };
 }
 
-function jsonOf(bytes: Buffer, file: string): unknown {
+function jsonOf(text: string, file: string): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(text);
   } catch {
     throw new UserError(`${file}: not JSON; make the evaluation again`);
   }

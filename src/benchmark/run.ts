@@ -123,7 +123,10 @@ export async function* attemptsOf({ attempts }: ExamRun, blobs: Pick<Blobs, 'get
   let blobOpen = '';
   let lines: readonly string[] = [];
   for (const { blob, line } of attempts) {
-    if (blob !== blobOpen) lines = gunzipSync(await blobs.get(blob)).toString('utf8').split('\n');
+    if (blob !== blobOpen)
+      lines = gunzipSync(await blobs.get(blob))
+        .toString('utf8')
+        .split('\n');
     blobOpen = blob;
     yield JSON.parse(lines[line]!);
   }

@@ -6,6 +6,7 @@ import { askCommand } from './ask.ts';
 import { auditCommand } from './audit.ts';
 import { doctorCommand } from './doctor.ts';
 import { compareCommand, evolveCommand } from './evolve.ts';
+import { manifestCommand } from './manifest.ts';
 import { pretrainCommand } from './pretrain.ts';
 import { showCommand } from './show.ts';
 import type { Terminal } from './terminal.ts';
@@ -43,6 +44,7 @@ function program(args: readonly string[], terminal: Terminal): Command {
     askCommand(terminal),
     doctorCommand(terminal),
     worldCommand(terminal),
+    manifestCommand(terminal),
     pretrainCommand(terminal, args),
   ];
   for (const command of commands) root.addCommand(command.copyInheritedSettings(root));

@@ -31,6 +31,13 @@ export async function openBytes(path: string): Promise<Opened> {
     : raw;
 }
 
+/** A small file, as text. */
+export async function readText(path: string): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const chunk of (await openBytes(path)).chunks) parts.push(chunk);
+  return Buffer.concat(parts).toString('utf8');
+}
+
 async function beginning(source: AsyncGenerator<Buffer>): Promise<Opened> {
   const held: Buffer[] = [];
   let size = 0;

@@ -1,6 +1,12 @@
 /** Rows of a Parquet file, a row group at a time; columns of whole passages can be left unread. */
-import { type AsyncBuffer, asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, toJson } from 'hyparquet';
-import { compressors } from 'hyparquet-compressors';
+import {
+  type AsyncBuffer,
+  asyncBufferFromFile,
+  parquetMetadataAsync,
+  parquetReadObjects,
+  parquetSchema,
+  toJson,
+} from 'hyparquet';
 import { readError } from '../../retriever/corpus/open.ts';
 import { InfraError, messageOf, UserError } from '../../util/error.ts';
 
@@ -10,7 +16,8 @@ const batch = 2000;
 export async function* parquetRows(path: string, without: readonly string[]): AsyncGenerator<Record<string, unknown>> {
   const file = await attempt(path, () => asyncBufferFromFile(path));
   const metadata = await attempt(path, () => parquetMetadataAsync(file));
-  const names = metadata.schema.length === 0 ? [] : topLevel(metadata.schema);
+  const { compressors } = await import('hyparquet-compressors');
+  const names = parquetSchema(metadata).children.map(({ element }) => element.name);
   const columns = names.filter((name) => !without.includes(name));
   let start = 0;
   for (const group of metadata.row_groups) {
@@ -23,21 +30,6 @@ export async function* parquetRows(path: string, without: readonly string[]): As
     const rows = await parquetReadObjects({ file: from, metadata, columns: wanted, rowStart, rowEnd, compressors });
     return rows.map((row) => toJson(row) as Record<string, unknown>);
   }
-}
-
-/** Names of the columns; a column of lists or structs is one. */
-function topLevel(schema: readonly { readonly name: string; readonly num_children?: number }[]): string[] {
-  const names: string[] = [];
-  let at = 1;
-  const skip = (): void => {
-    const children = schema[at++]?.num_children ?? 0;
-    for (let c = 0; c < children; c++) skip();
-  };
-  while (at < schema.length) {
-    names.push(schema[at]!.name);
-    skip();
-  }
-  return names;
 }
 
 async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {

@@ -68,6 +68,11 @@ function attempt(read: () => Located | null, damaged: Damaged): Located | null {
   }
 }
 
+/** Of a file that is known to be JSON Lines; none of an empty one. */
+export async function* readJsonLines(path: string): AsyncGenerator<Located> {
+  yield* lines((await openBytes(path)).chunks, path, stop);
+}
+
 async function* lines(chunks: AsyncIterable<Buffer>, path: string, damaged: Damaged): AsyncGenerator<Located> {
   const splitter = lineSplitter(path);
   const located = function* (all: Iterable<ReturnType<typeof splitter.push>[number]>): Generator<Located> {
