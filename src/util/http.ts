@@ -90,7 +90,9 @@ export function openHttp(limits: HttpLimits = HTTP_LIMITS, dispatcher?: Dispatch
         throw failureOf(error, url, late.aborted, limits);
       }
     },
-    close: () => (dispatcher === undefined ? agent.close() : Promise.resolve()),
+    async close() {
+      if (dispatcher === undefined) await agent.close();
+    },
   };
 }
 
