@@ -75,7 +75,7 @@ describe('a line of JSON', () => {
     ['{"id":"a","text":" \\n"}', /^the text is empty$/],
     ['{"id":"a","contents":"\\"T\\"\\n"}', /^the text is empty$/],
   ])('%s is refused', (line, problem) => {
-    expect(parseCorpusLine(line)).toEqual({ ok: false, problem: expect.stringMatching(problem) });
+    expect(parseCorpusLine(line)).toMatchObject({ ok: false, problem: expect.stringMatching(problem) });
   });
 });
 
@@ -97,7 +97,7 @@ describe('a folder', () => {
       { id: 'x', title: 'X', text: 'ex' },
       { id: 'y', title: 'Y', text: 'why' },
     ]);
-    expect(report).toEqual({
+    expect(report).toMatchObject({
       files: 5,
       otherFiles: 1,
       sources: 6,
@@ -105,6 +105,7 @@ describe('a folder', () => {
       problems: [],
       repairs: { bom_removed: 1, crlf: 1, id_to_string: 0 },
     });
+    expect(report.bytes).toBe(report.totalBytes);
   });
 
   it('follows links to files but not to folders', async () => {
@@ -146,6 +147,7 @@ describe('a folder', () => {
     const { sources, report } = await read(root);
     expect(sources.map((s) => s.id)).toEqual(['1', '3']);
     expect(report.skipped).toBe(7);
+    expect(report.skippedBy).toEqual({ not_json: 2, malformed: 1, empty: 1, duplicate_id: 1, encoding: 2, damaged: 0 });
     expect(report.repairs.id_to_string).toBe(2);
     expect(report.problems).toEqual([
       expect.stringMatching(/^a\.jsonl:2: not JSON/),

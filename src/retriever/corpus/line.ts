@@ -1,18 +1,18 @@
 /**
- * One line of a JSON Lines corpus: `{id, title, text}`, or FlashRAG's `{id, contents}`, whose first line is the title in
- * double quotes and whose rest is the text. Never throws: a line that holds no document says what is wrong with it.
+ * One row of a corpus, and one line of a JSON Lines corpus: `{id, title, text}`, or FlashRAG's `{id, contents}`, whose first
+ * line is the title in double quotes and whose rest is the text. Never throws: what holds no document says what is wrong.
  */
 import type { Source } from '../../types.ts';
 import { messageOf } from '../../util/error.ts';
-import type { Repair } from './report.ts';
+import type { Problem, Repair } from './report.ts';
 
-export type CorpusLine =
+export type CorpusRow =
   | { readonly ok: true; readonly doc: Source; readonly notes: readonly Repair[] }
-  | { readonly ok: false; readonly problem: string };
+  | ({ readonly ok: false } & Problem);
 
 const expected = 'expected {"id", "title", "text"} or {"id", "contents"}';
 
-export function parseCorpusLine(line: string): CorpusLine {
+export function parseCorpusLine(line: string): CorpusRow {
   const notes: Repair[] = [];
   let json = line;
   if (json.startsWith('\uFEFF')) {
@@ -20,43 +20,52 @@ export function parseCorpusLine(line: string): CorpusLine {
     notes.push('bom_removed');
   }
   if (json.endsWith('\r\n') || json.endsWith('\r')) notes.push('crlf');
-
-  let row: unknown;
+  let value: unknown;
   try {
-    row = JSON.parse(json);
+    value = JSON.parse(json);
   } catch (error) {
-    return wrong(`not JSON (${messageOf(error)}); expected one object a line`);
+    return { ok: false, reason: 'not_json', problem: `not JSON (${messageOf(error)}); expected one object a line` };
   }
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) return wrong(`not an object; ${expected}`);
+  const row = parseCorpusRow(value);
+  return row.ok ? { ...row, notes: [...notes, ...row.notes] } : row;
+}
 
-  const { id, title = '', text, contents } = row as Record<string, unknown>;
-  if (typeof id === 'number') {
-    if (!Number.isSafeInteger(id))
-      return wrong(`id ${id} is not a whole number that JSON keeps exactly; write a string`);
-    notes.push('id_to_string');
-  } else if (typeof id !== 'string' || id === '') {
-    return wrong(`"id" is ${shown(id)}; expected a string or a whole number`);
-  }
-  if (text === undefined && contents === undefined) return wrong(`no text; ${expected}`);
+/** @param place the id of a row that has none; without it, an id is required. BEIR calls it `_id`, HippoRAG `idx`. */
+export function parseCorpusRow(row: unknown, place?: string): CorpusRow {
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) return malformed(`not an object; ${expected}`);
+  const { id: plainId, _id, idx, title, text, contents } = row as Record<string, unknown>;
+  const id = plainId ?? _id ?? (place === undefined ? undefined : (idx ?? place));
+  if (typeof id === 'number' && !Number.isSafeInteger(id))
+    return malformed(`id ${id} is not a whole number that JSON keeps exactly; write a string`);
+  const isNumber = typeof id === 'number' || typeof id === 'bigint';
+  if (!isNumber && (typeof id !== 'string' || id === ''))
+    return malformed(`"id" is ${shown(id)}; expected a string or a whole number`);
+  if (text === undefined && contents === undefined) return malformed(`no text; ${expected}`);
   const body = text ?? contents;
   if (typeof body !== 'string')
-    return wrong(`"${text === undefined ? 'contents' : 'text'}" is ${shown(body)}; ${expected}`);
-  if (typeof title !== 'string') return wrong(`"title" is ${shown(title)}; expected a string`);
+    return malformed(`"${text === undefined ? 'contents' : 'text'}" is ${shown(body)}; ${expected}`);
+  if (typeof (title ?? '') !== 'string') return malformed(`"title" is ${shown(title)}; expected a string`);
 
-  const parts = text === undefined ? fromContents(body) : { title, text: body };
-  if (parts.text.trim() === '') return wrong('the text is empty');
-  return { ok: true, doc: { id: String(id), ...parts }, notes };
+  const parts =
+    text === undefined ? fromContents(body, title as string | null) : { title: (title ?? '') as string, text: body };
+  if (parts.text.trim() === '') return { ok: false, reason: 'empty', problem: 'the text is empty' };
+  return { ok: true, doc: { id: String(id), ...parts }, notes: isNumber ? ['id_to_string'] : [] };
 }
 
-/** Title and text of FlashRAG's `contents`. A single line is a text without a title. */
-function fromContents(contents: string): { readonly title: string; readonly text: string } {
+/** Title and text of FlashRAG's `contents`. A single line is a text without a title; a title of its own wins. */
+function fromContents(
+  contents: string,
+  given: string | null = null,
+): { readonly title: string; readonly text: string } {
   const end = contents.indexOf('\n');
-  if (end < 0) return { title: '', text: contents };
+  if (end < 0) return { title: given ?? '', text: contents };
   const first = contents.slice(0, end).trim();
   const quoted = first.length >= 2 && first.startsWith('"') && first.endsWith('"');
-  return { title: quoted ? first.slice(1, -1) : first, text: contents.slice(end + 1) };
+  const title = quoted ? first.slice(1, -1) : first;
+  if (given !== null && given !== '' && given !== title) return { title: given, text: contents };
+  return { title, text: contents.slice(end + 1) };
 }
 
-const wrong = (problem: string): CorpusLine => ({ ok: false, problem });
+const malformed = (problem: string): CorpusRow => ({ ok: false, reason: 'malformed', problem });
 
 const shown = (value: unknown): string => (value === undefined ? 'missing' : `${JSON.stringify(value)?.slice(0, 40)}`);

@@ -5,21 +5,25 @@ import { createGunzip } from 'node:zlib';
 import { codeOf } from '../../util/disk.ts';
 import { InfraError, messageOf, UserError } from '../../util/error.ts';
 import { type Line, lineSplitter } from '../../util/jsonl.ts';
+import type { CorpusReport } from './report.ts';
 
 /** Largest single document in bytes: it has to fit in one string. */
-const largest = 256 * 1024 * 1024;
+export const largest = 256 * 1024 * 1024;
 
-export async function* readLines(path: string): AsyncGenerator<Line> {
+/** Counts the bytes read. */
+export type Tally = Pick<CorpusReport, 'bytes'>;
+
+export async function* readLines(path: string, tally: Tally): AsyncGenerator<Line> {
   const splitter = lineSplitter(path);
-  for await (const chunk of readBytes(path)) yield* splitter.push(chunk);
+  for await (const chunk of readBytes(path, tally)) yield* splitter.push(chunk);
   const rest = splitter.rest();
   if (rest !== null) yield rest;
 }
 
-export async function readWhole(path: string): Promise<Buffer> {
+export async function readWhole(path: string, tally: Tally): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of readBytes(path)) {
+  for await (const chunk of readBytes(path, tally)) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > largest)
@@ -30,11 +34,16 @@ export async function readWhole(path: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function* readBytes(path: string): AsyncGenerator<Buffer> {
+export async function* readBytes(path: string, tally: Tally): AsyncGenerator<Buffer> {
   const file = createReadStream(path, { highWaterMark: 1 << 20 });
+  const { bytes } = tally;
   try {
     // The callback may stay empty: pipeline hands every error on to the stream that is read here.
-    yield* path.toLowerCase().endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file;
+    const stream = path.toLowerCase().endsWith('.gz') ? pipeline(file, createGunzip(), () => {}) : file;
+    for await (const chunk of stream) {
+      tally.bytes = bytes + file.bytesRead;
+      yield chunk;
+    }
   } catch (error) {
     throw readError(path, error);
   }
@@ -52,6 +61,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** What the user is told when `path` cannot be read; an InfraError where the disk is to blame. */
 export function readError(path: string, error: unknown): UserError | InfraError {
+  if (error instanceof UserError || error instanceof InfraError) return error;
   const reason = reasons[codeOf(error)];
   return reason === undefined
     ? new InfraError(`Cannot read ${path}: ${messageOf(error)}`, { cause: error })

@@ -48,6 +48,11 @@ function afterFrontMatter(lines: readonly string[]): number {
   return lines.findIndex((line, i) => i > 0 && line.trim() === '---') + 1;
 }
 
+export const withoutFrontMatter = (text: string): string => {
+  const lines = text.split('\n');
+  return lines.slice(afterFrontMatter(lines)).join('\n');
+};
+
 /** Without closing hashes and `{#anchor}` attributes. */
 const plain = (heading: string): string =>
   heading
