@@ -27,7 +27,8 @@ export const searchO1: Procedure = async (question, { ask, search, budget, evide
   for (let turn = 1; turn <= budget.turns; turn++) {
     const call = reply.finish === 'length' ? null : queryOf(reply.text);
     if (call === null) break;
-    messages.push(call.said, await observation(call.query, turn === budget.turns));
+    messages.push(call.said);
+    messages.push(await observation(call.query, turn === budget.turns));
     reply = await ask({ messages, stop: [END_QUERY] });
   }
   return reply;
