@@ -297,6 +297,17 @@ describe('a local encoder', () => {
     ]);
   });
 
+  it('takes a quantised export where there is no other, and says so where there is none', async () => {
+    await rm(join(folder, 'onnx/model.onnx'));
+    const calls: unknown[] = [];
+    await expect(localEncoder(folder, { load: async () => fake(calls) })).rejects.toThrow(
+      /there is no onnx.model.onnx or/,
+    );
+    await writeFile(join(folder, 'onnx/model_quantized.onnx'), '');
+    await localEncoder(folder, { load: async () => fake(calls) });
+    expect(calls[0]).toEqual(['feature-extraction', 'tiny-e5', { dtype: 'q8' }]);
+  });
+
   it('says how to install the package where it is missing', async () => {
     const load = () => Promise.reject(new Error('Cannot find package'));
     const failure = await localEncoder(folder, { load }).catch((error) => error);

@@ -1,5 +1,5 @@
 /**
- * An encoder in a local folder (config.json, tokenizer.json, onnx/model.onnx), run by the optional package
+ * An encoder in a local folder (config.json, tokenizer.json and an ONNX export under onnx/), run by the optional package
  * @huggingface/transformers. Mean of the last hidden states, length 1. Nothing is ever downloaded.
  */
 import { basename, dirname, join, resolve } from 'node:path';
@@ -13,7 +13,7 @@ import { normalise } from './unit.ts';
 /** What we use of the package. */
 export interface Transformers {
   readonly env: { allowRemoteModels: boolean; allowLocalModels: boolean; localModelPath: string };
-  pipeline(task: 'feature-extraction', model: string, options: { readonly dtype: 'fp32' }): Promise<Extract>;
+  pipeline(task: 'feature-extraction', model: string, options: { readonly dtype: string }): Promise<Extract>;
 }
 
 type Extract = (
@@ -28,18 +28,23 @@ export interface LocalEncoderOptions {
   readonly load?: () => Promise<Transformers>;
 }
 
+/** Exports by file and what the package calls them; the first that is there is used. */
+const EXPORTS = [
+  { file: join('onnx', 'model.onnx'), dtype: 'fp32' },
+  { file: join('onnx', 'model_fp16.onnx'), dtype: 'fp16' },
+  { file: join('onnx', 'model_quantized.onnx'), dtype: 'q8' },
+] as const;
+
 const PACKAGE = '@huggingface/transformers';
 
 /** The name of the encoder is that of its folder. @throws UserError for a folder without a model, or without the package. */
 export async function localEncoder(dir: string, options: LocalEncoderOptions = {}): Promise<Encoder> {
   const { batch = 16, load = () => import(PACKAGE) as Promise<Transformers> } = options;
   const folder = resolve(dir);
-  for (const file of ['config.json', 'tokenizer.json', join('onnx', 'model.onnx')])
-    if (!(await exists(join(folder, file))))
-      throw new UserError(`${dir} holds no encoder: there is no ${file} in it. Give the folder of an ONNX export.`);
+  const dtype = await exportIn(folder, dir);
   const name = basename(folder);
   const prefixes = prefixesOf(name, options.prefixes);
-  const extract = await openModel(await loaded(load), folder);
+  const extract = await openModel(await loaded(load), folder, dtype);
   const run = async (texts: readonly string[]) => {
     const { dims, data } = await extract(texts, { pooling: 'mean', normalize: true }).catch((error) => {
       throw new InfraError(`The encoder in ${dir} failed: ${messageOf(error)}`, { cause: error });
@@ -66,6 +71,15 @@ export async function localEncoder(dir: string, options: LocalEncoderOptions = {
   };
 }
 
+/** @param shown the folder as the user gave it. */
+async function exportIn(folder: string, shown: string): Promise<string> {
+  const refuse = (file: string) =>
+    new UserError(`${shown} holds no encoder: there is no ${file} in it. Give the folder of an ONNX export.`);
+  for (const file of ['config.json', 'tokenizer.json']) if (!(await exists(join(folder, file)))) throw refuse(file);
+  for (const { file, dtype } of EXPORTS) if (await exists(join(folder, file))) return dtype;
+  throw refuse(EXPORTS.map(({ file }) => file).join(' or '));
+}
+
 async function loaded(load: () => Promise<Transformers>): Promise<Transformers> {
   try {
     return await load();
@@ -78,12 +92,12 @@ async function loaded(load: () => Promise<Transformers>): Promise<Transformers> 
   }
 }
 
-async function openModel({ env, pipeline }: Transformers, folder: string): Promise<Extract> {
+async function openModel({ env, pipeline }: Transformers, folder: string, dtype: string): Promise<Extract> {
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
   env.localModelPath = dirname(folder);
   try {
-    return await pipeline('feature-extraction', basename(folder), { dtype: 'fp32' });
+    return await pipeline('feature-extraction', basename(folder), { dtype });
   } catch (error) {
     throw new UserError(`${folder} cannot be opened as an encoder: ${messageOf(error)}`, { cause: error });
   }
