@@ -4,7 +4,7 @@
  */
 import type { Chat, ChatReply, ChatRequest } from '../chat.ts';
 import type { Completion, Engine, Policy, SampleRequest } from '../engine.ts';
-import { chatFormOf, END_OF_TEXT, hasTag } from '../text/chat.ts';
+import { chatFormOf, END_OF_TEXT, hasTag, IM_START } from '../text/chat.ts';
 
 /** Nucleus of sampled replies: none is cut off. */
 const TOP_P = 1;
@@ -16,7 +16,8 @@ const TOP_P = 1;
 export function chatOf(engine: Pick<Engine, 'fingerprint' | 'tokenizer' | 'contextLength'>, policy: Policy): Chat {
   const { tokenizer, contextLength } = engine;
   const form = chatFormOf(tokenizer);
-  const stop = [...form.stop, END_OF_TEXT].filter((name) => hasTag(tokenizer, name)).map((name) => tokenizer.tag(name));
+  const ends = [...form.stop, END_OF_TEXT, IM_START].filter((name) => hasTag(tokenizer, name));
+  const stop = ends.map((name) => tokenizer.tag(name));
 
   const asked = (request: ChatRequest): SampleRequest => {
     const prompt = tokenizer.encode(form.render(request.messages));

@@ -17,7 +17,8 @@ export function adaptersOf(client: Client): Adapters {
   const models = async (): Promise<readonly ServedModel[] | null> => readModels(await client.get('/models'));
   const post = async (path: string, body: Readonly<Record<string, string>>): Promise<void> => {
     const reply = await client.post(path, body, path);
-    if (reply.status === 404 || reply.status === 405)
+    // vLLM also says 404 of an adapter that is not where it was told.
+    if ([404, 405].includes(reply.status) && !/adapter/i.test(reply.text))
       throw new UserError(
         `${plainUrl(root + path)} answered ${reply.status}: the server does not load adapters; vLLM does, with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True`,
       );

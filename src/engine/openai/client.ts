@@ -89,7 +89,7 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry }: Clie
     post: (path, json, key) =>
       retrying({ retry, key, again }, async () => {
         const reply = await http.send({ method: 'POST', url: root + path, headers, json });
-        return reply.status >= 500 || PASSING.includes(reply.status) ? expectOk(reply, root + path) : reply;
+        return reply.status >= 500 || PASSING.includes(reply.status) ? check(reply, root + path, apiKeyEnv) : reply;
       }),
     async ask(path, json, key, read, signal) {
       const request = {
