@@ -15,6 +15,8 @@ export interface PublishOptions {
   readonly json: boolean;
   /** Say what to try next. */
   readonly hints: boolean;
+  /** Rollouts that are no longer what was written, one line each. */
+  readonly damaged?: readonly string[];
   readonly progress: ProgressView;
   readonly terminal: Terminal;
 }
@@ -22,7 +24,7 @@ export interface PublishOptions {
 export async function publish(
   folder: string,
   task: Task,
-  { json, hints, progress, terminal }: PublishOptions,
+  { json, hints, damaged = [], progress, terminal }: PublishOptions,
 ): Promise<void> {
   progress.note('auditing');
   const reader = await openReader(folder);
@@ -30,8 +32,9 @@ export async function publish(
   const html = join(folder, 'report.html');
   await replaceFile(html, await reportHtml(report, reader, task.sourceText));
   progress.close();
-  if (json) return terminal.json({ html, ...summaryJson(report) });
+  if (json) return terminal.json({ html, damaged, ...summaryJson(report) });
   terminal.out(summaryText(report, { colours: terminal.colours.out, html }));
+  for (const problem of damaged) terminal.out(terminal.colours.out.yellow(visible(`! rollouts of ${problem}`)));
   if (hints) terminal.out(nextSteps(folder, report, task));
 }
 

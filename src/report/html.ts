@@ -5,24 +5,21 @@
 import type { AuditReport } from '../recipe/audit.ts';
 import type { RunReader } from '../store/read.ts';
 import { count, large } from './format.ts';
-import { type Html, html, raw, sentence, symbol } from './markup.ts';
+import { type Html, html, sentence, symbol } from './markup.ts';
+import { pageHtml } from './page.ts';
 import { bankSection } from './section/bank.ts';
 import { examSection } from './section/exam.ts';
 import { configSection, costSection, graderSection } from './section/record.ts';
 import { roundFigures, roundTables } from './section/rounds.ts';
 import { auditCurves, trainingCurves } from './section/steps.ts';
 import { type SourceText, worstSection } from './section/worst.ts';
-import { STYLE } from './style.ts';
 import { caveats, findings, NO_WARNING, SYMBOLS, warningSentences } from './words.ts';
 
 /** `sourceText` gives the text that a question was written from. */
 export async function reportHtml(report: AuditReport, reader: RunReader, sourceText: SourceText): Promise<string> {
-  const page = html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="color-scheme" content="light dark"><title>${report.setup.systems.join(', ')} · Crossfold</title>
-<style>${raw(STYLE)}</style></head><body><main>
-${header(report, await times(reader))}
+  return pageHtml(
+    report.setup.systems.join(', '),
+    html`${header(report, await times(reader))}
 ${roundFigures(report)}
 ${roundTables(report)}
 ${auditCurves(report)}
@@ -32,10 +29,8 @@ ${bankSection(report)}
 ${await worstSection(report, sourceText)}
 ${graderSection(report)}
 ${costSection(report)}
-${configSection(report)}
-</main></body></html>
-`;
-  return page.html;
+${configSection(report)}`,
+  );
 }
 
 function header(report: AuditReport, when: string): Html {
