@@ -9,7 +9,7 @@ const droppedText = {
   duplicate: 'there already',
 } satisfies Record<Dropped, string>;
 
-const noteText = {
+export const noteText = {
   gold_was_bare_string: 'the gold is a bare string, taken as the one answer',
   gold_was_json_text: 'the gold is a JSON list inside a string, taken as the list',
   alias_without_words: 'an alias of punctuation alone is left out',

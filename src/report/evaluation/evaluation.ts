@@ -1,0 +1,79 @@
+/** The figures of one evaluation as tables. */
+import type { Figures } from '../../benchmark/measure.ts';
+import type { EvaluationResult } from '../../benchmark/result.ts';
+import { METRICS, type Metric, type Summary, summarise } from '../../benchmark/summary.ts';
+import { count, interval, share } from '../format.ts';
+import { left, right } from '../table.ts';
+import { shortened } from '../visible.ts';
+import { asText, type Grid, type Layout } from './grid.ts';
+
+export const METRIC_HEADS: Readonly<Record<Metric, string>> = {
+  em: 'EM',
+  coverEm: 'Cover-EM',
+  coverEmToken: 'Cover-EM (tokens)',
+  f1: 'F1',
+};
+
+/** A longer name of a set is cut. */
+export const nameCell = (name: string): string => shortened(name, 48);
+
+/** Levels above the sets, where there are several sets. */
+export const levelsOf = <F>(measured: {
+  readonly sets: Readonly<Record<string, F>>;
+  readonly macro: F | null;
+  readonly micro: F | null;
+  readonly singleHop: F | null;
+  readonly multiHop: F | null;
+}): (readonly [name: string, figures: F])[] => {
+  const sets = Object.entries(measured.sets);
+  if (sets.length < 2) return sets;
+  const { singleHop, multiHop, macro, micro } = measured;
+  // Where all sets are of one kind, its mean is the macro mean.
+  const kinds =
+    singleHop === null || multiHop === null
+      ? []
+      : ([
+          ['single-hop', singleHop],
+          ['multi-hop', multiHop],
+        ] as const);
+  const levels = [...kinds, ['macro', macro] as const, ['micro', micro] as const];
+  return [...sets, ...levels.flatMap(([name, figures]) => (figures === null ? [] : [[name, figures] as const]))];
+};
+
+function figuresGrid(summary: Summary): Grid {
+  const rows = levelsOf<Figures<Metric>>(summary).map(([name, figures]) => [
+    nameCell(name),
+    count(summary.sets[name]?.n ?? summary.n),
+    ...METRICS.map((metric) => interval(figures[metric])),
+  ]);
+  return { columns: [left('set'), right('n'), ...METRICS.map((metric) => right(METRIC_HEADS[metric]))], rows };
+}
+
+export interface EvaluationTextOptions {
+  readonly layout?: Layout;
+  /** The evaluation ran a policy: say how its attempts ended. */
+  readonly ran: boolean;
+}
+
+/** The table, and what is to be known about it. */
+export function evaluationText(evaluation: EvaluationResult, { layout = asText, ran }: EvaluationTextOptions): string {
+  const summary = summarise(evaluation.items);
+  return [
+    ...layout(figuresGrid(summary)),
+    '',
+    'Means with 95 % bootstrap intervals over questions; macro is the mean of the sets, micro of the questions.',
+    ...(ran ? [attempts(summary)] : []),
+    ...(evaluation.complete ? [] : [incomplete(evaluation, summary)]),
+  ].join('\n');
+}
+
+const attempts = ({ searches, unanswered, malformed, truncated }: Summary): string =>
+  `Searches a question ${searches.toFixed(2)}; without an answer ${share(unanswered)}, malformed ${share(malformed)}, ended by a limit ${share(truncated)}.`;
+
+function incomplete({ items, expected }: EvaluationResult, { failed, failedShare }: Summary): string {
+  const parts = [
+    ...(failed > 0 ? [`${count(failed)} (${share(failedShare)}) lost to an outage`] : []),
+    ...(items.length < expected ? [`${count(expected - items.length)} of ${count(expected)} without a result`] : []),
+  ];
+  return `INCOMPLETE: ${parts.join(', ')}. They are in no figure above.`;
+}
