@@ -4,10 +4,12 @@ import { visibleLines } from '../report/visible.ts';
 import { InfraError, Interrupted, UserError } from '../util/error.ts';
 import { askCommand } from './ask.ts';
 import { auditCommand } from './audit.ts';
+import { compareEvalsCommand } from './compare-evals.ts';
 import { doctorCommand } from './doctor.ts';
 import { compareCommand, evolveCommand } from './evolve.ts';
 import { manifestCommand } from './manifest.ts';
 import { pretrainCommand } from './pretrain.ts';
+import { scoreCommand } from './score.ts';
 import { showCommand } from './show.ts';
 import type { Terminal } from './terminal.ts';
 import { codeVersion } from './version.ts';
@@ -45,6 +47,8 @@ function program(args: readonly string[], terminal: Terminal): Command {
     doctorCommand(terminal),
     worldCommand(terminal),
     manifestCommand(terminal),
+    scoreCommand(terminal),
+    compareEvalsCommand(terminal),
     pretrainCommand(terminal, args),
   ];
   for (const command of commands) root.addCommand(command.copyInheritedSettings(root));
