@@ -92,7 +92,7 @@ export function askCommand(terminal: Terminal): Command {
 }
 
 /** The solver of the last finished round; round 1 is everybody's. @throws UserError when no round is finished. */
-async function lastSolver(reader: RunReader, systems: readonly string[], wanted?: string): Promise<Solver> {
+export async function lastSolver(reader: RunReader, systems: readonly string[], wanted?: string): Promise<Solver> {
   if (wanted !== undefined && !systems.includes(wanted)) {
     throw new UserError(`--system is "${wanted}"; this run has ${systems.join(', ')}`);
   }

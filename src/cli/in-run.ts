@@ -4,11 +4,15 @@ import { openRun, type Run, type RunSpec } from '../store/run.ts';
 import type { ProgressView } from './progress.ts';
 import { openStop } from './stop.ts';
 
+/** With its plural. */
+const UNITS = { step: 'steps', chunk: 'chunks', batch: 'batches' } as const;
+type Unit = keyof typeof UNITS;
+
 /** @param unit what the run is stopped between, for the user. `work` hears of Ctrl-C by its signal. */
 export async function inRun<T>(
   folder: string,
   spec: RunSpec,
-  unit: 'step' | 'chunk',
+  unit: Unit,
   progress: ProgressView,
   work: (run: Run, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -25,11 +29,11 @@ export async function inRun<T>(
 }
 
 /** Says whether the run begins, goes on, or is there already. */
-async function beginning(folder: string, unit: string): Promise<string> {
+async function beginning(folder: string, unit: Unit): Promise<string> {
   const keys = (await openReader(folder)).keys();
   if (keys.length === 0) return `New run in ${folder}`;
   const last = keys.at(-1)!;
   return last === 'done'
     ? `${folder} is finished; its report is made again`
-    : `Continuing ${folder} after ${last} (${keys.length} ${unit}s are kept)`;
+    : `Continuing ${folder} after ${last} (${keys.length} ${UNITS[unit]} are kept)`;
 }

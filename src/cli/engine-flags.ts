@@ -1,0 +1,65 @@
+/** Which model a command runs: a policy on the local engine, or what a server serves. */
+import { type Command, Option } from 'commander';
+import type { Engine } from '../engine.ts';
+import { openEngine } from '../recipe/open-engine.ts';
+import { UserError } from '../util/error.ts';
+import { countOption } from './count-option.ts';
+import { memoryBlobs } from './memory-blobs.ts';
+import { choosePolicy, type PolicyChoice } from './policy-of.ts';
+
+export interface EngineFlags {
+  readonly policy?: string;
+  readonly engine: string;
+  readonly model?: string;
+  readonly api?: 'chat' | 'completions';
+  readonly tokenizer?: string;
+  readonly contextLength?: number;
+  readonly concurrency?: number;
+}
+
+const DEFAULT_POLICY = 'reader';
+const GROUP = 'The model:';
+/** Replies of the local engine depend on it. */
+const WORKERS = 2;
+
+export function addEngineFlags(command: Command): Command {
+  const options = [
+    new Option(
+      '--policy <name>',
+      `local: a shipped name, a checkpoint directory, or RUN[:SYSTEM] (default: ${DEFAULT_POLICY})`,
+    ),
+    new Option('--engine <name>', 'local, or openai:URL').default('local'),
+    new Option('--model <name>', 'what the server calls it'),
+    new Option('--api <name>', 'how the server is sent text (default: chat)').choices(['chat', 'completions']),
+    new Option('--tokenizer <dir>', 'folder with its tokenizer.json: the server is sent token ids instead of text'),
+    countOption('--context-length <n>', 'longest prompt and reply, where the server does not say'),
+    countOption('--concurrency <n>', 'requests to the server at once'),
+  ];
+  for (const option of options) command.addOption(option.helpGroup(GROUP));
+  return command;
+}
+
+/** Null: the policy is what a server serves. */
+export async function chosenPolicy({ policy, engine }: EngineFlags): Promise<PolicyChoice | null> {
+  if (engine === 'local') return choosePolicy(policy ?? DEFAULT_POLICY);
+  if (policy === undefined) return null;
+  throw new UserError(`--policy is "${policy}", but --engine ${engine} has a model of its own; name it with --model`);
+}
+
+export function chosenEngine(
+  { engine, model, api, tokenizer, contextLength, concurrency }: EngineFlags,
+  choice: PolicyChoice | null,
+  warn: (text: string) => void,
+): Promise<Engine> {
+  if (choice !== null) return openEngine(engine, { blobs: choice.blobs, workers: WORKERS, policy: choice.base });
+  return openEngine(engine, {
+    blobs: memoryBlobs(),
+    workers: WORKERS,
+    warn,
+    ...(model === undefined ? {} : { model }),
+    ...(api === undefined ? {} : { api }),
+    ...(tokenizer === undefined ? {} : { tokenizer }),
+    ...(contextLength === undefined ? {} : { contextLength }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+  });
+}
