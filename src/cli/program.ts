@@ -10,6 +10,7 @@ import { compareCommand, evolveCommand } from './evolve.ts';
 import { manifestCommand } from './manifest.ts';
 import { pretrainCommand } from './pretrain.ts';
 import { scoreCommand } from './score.ts';
+import { serveSearchCommand } from './serve-search.ts';
 import { showCommand } from './show.ts';
 import type { Terminal } from './terminal.ts';
 import { codeVersion } from './version.ts';
@@ -49,6 +50,7 @@ function program(args: readonly string[], terminal: Terminal): Command {
     manifestCommand(terminal),
     scoreCommand(terminal),
     compareEvalsCommand(terminal),
+    serveSearchCommand(terminal),
     pretrainCommand(terminal, args),
   ];
   for (const command of commands) root.addCommand(command.copyInheritedSettings(root));

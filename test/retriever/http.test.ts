@@ -10,6 +10,7 @@ import { type HttpRetrieverOptions, httpRetriever } from '../../src/retriever/ht
 import { openHttpRetriever } from '../../src/retriever/http/open.ts';
 import { readHits, SchemaFailure } from '../../src/retriever/http/response.ts';
 import { serveSearch } from '../../src/retriever/server/listen.ts';
+import type { SearchIndex } from '../../src/retriever/server/probe.ts';
 import type { Environment } from '../../src/rollout/converse.ts';
 import { searchR1 } from '../../src/text/dialect/search-r1.ts';
 import { agreementOf, grade } from '../../src/train/grade.ts';
@@ -329,7 +330,7 @@ describe('opening', () => {
     let ready = (): void => {};
     const server = await serveSearch(
       () =>
-        new Promise((resolve) => {
+        new Promise<SearchIndex>((resolve) => {
           ready = () => resolve(indexOf(towns));
         }),
       { host: '127.0.0.1', port: 0 },
@@ -345,7 +346,7 @@ describe('opening', () => {
   });
 
   it('gives up on an index that never opens, and at once on one that cannot', async () => {
-    const slow = await serveSearch(() => new Promise(() => {}), { host: '127.0.0.1', port: 0 });
+    const slow = await serveSearch(() => new Promise<never>(() => {}), { host: '127.0.0.1', port: 0 });
     const broken = await serveSearch(() => Promise.reject(new UserError('x.idx: damaged')), {
       host: '127.0.0.1',
       port: 0,

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SERVER_SETTINGS, type ServerSettings, searchApp } from '../../src/retriever/server/app.ts';
-import { type Listening, serveSearch } from '../../src/retriever/server/listen.ts';
+import { type Serving, serveSearch } from '../../src/retriever/server/listen.ts';
 import { probeComplaint, type SearchIndex, selfProbe } from '../../src/retriever/server/probe.ts';
 import { fromContents, toContents } from '../../src/retriever/wire.ts';
 import type { Hit } from '../../src/retriever.ts';
@@ -237,8 +237,8 @@ describe('routes', () => {
 });
 
 describe('on a port', () => {
-  let listening: Listening | undefined;
-  const listen = async (opened: SearchIndex = index, port = 0): Promise<Listening> => {
+  let listening: Serving | undefined;
+  const listen = async (opened: SearchIndex = index, port = 0): Promise<Serving> => {
     listening = await serveSearch(async () => opened, { host: '127.0.0.1', port });
     return listening;
   };

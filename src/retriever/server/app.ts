@@ -42,7 +42,7 @@ export const SERVER_SETTINGS: ServerSettings = {
 };
 
 export interface SearchApp {
-  readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>;
+  readonly fetch: (request: Request) => Response | Promise<Response>;
   /** From now on searches are refused; those under way are finished. */
   drain(): void;
 }
@@ -131,7 +131,7 @@ export function searchApp(
     return problem(c, 500, 'the request failed; the server has said why in its log');
   });
   return {
-    fetch: app.fetch,
+    fetch: (request) => app.fetch(request),
     drain() {
       state = { kind: 'closing' };
     },
