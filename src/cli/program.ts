@@ -10,6 +10,7 @@ import { compareCommand, evolveCommand } from './evolve.ts';
 import { manifestCommand } from './manifest.ts';
 import { pretrainCommand } from './pretrain.ts';
 import { scoreCommand } from './score.ts';
+import { serveEngineCommand } from './serve-engine.ts';
 import { serveSearchCommand } from './serve-search.ts';
 import { showCommand } from './show.ts';
 import type { Terminal } from './terminal.ts';
@@ -50,6 +51,7 @@ function program(args: readonly string[], terminal: Terminal): Command {
     manifestCommand(terminal),
     scoreCommand(terminal),
     compareEvalsCommand(terminal),
+    serveEngineCommand(terminal),
     serveSearchCommand(terminal),
     pretrainCommand(terminal, args),
   ];
