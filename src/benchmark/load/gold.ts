@@ -20,11 +20,17 @@ export function cleanGold(gold: unknown, expected: 'list' | 'text' | 'json-text'
     const { aliases, warning } = readGold(value);
     if (warning !== null && expected !== 'json-text') notes.add(warning);
     if (warning === null && value === gold && expected !== 'text') notes.add('gold_was_bare_string');
-    texts.push(...aliases);
+    texts.push(...aliases.flatMap(unwrapped));
   }
   const kept = [...new Set(texts)].filter((text) => hasWords(text));
   if (kept.length < new Set(texts).size) notes.add('alias_without_words');
   return { aliases: kept, notes: [...notes] };
+}
+
+/** JSON text inside JSON text, so that reading gold twice changes nothing. */
+function unwrapped(text: string): readonly string[] {
+  const { aliases, warning } = readGold(text);
+  return warning === null ? [text] : aliases.flatMap(unwrapped);
 }
 
 /** Punctuation alone ("---", ")") can never be matched, or is always. */
