@@ -83,7 +83,7 @@ describe('crossfold serve-search', () => {
     [['--index', 'nowhere.idx', '--port', '0'], 'nowhere.idx: no such folder'],
     [['--index', 'x', '--port', '65536'], '--port is "65536"; expected a whole number from 0 to 65535'],
     [['--index', 'x', '--port', '-1'], '--port is "-1"'],
-    [['--index', 'x', '--topk', '101'], '--topk is "101"; expected a whole number from 1 to 100'],
+    [['--index', 'x', '--topk', '1001'], '--topk is "1001"; expected a whole number from 1 to 1000'],
     [['--index', 'x', '--queue', '0'], '--queue is "0"; expected a whole number, at least 1'],
     [['--index', 'x', '--mode', 'words'], 'Allowed choices are bm25, dense, hybrid'],
     [['--index', 'x', '--host', '203.0.113.7', '--port', '0'], '--host is "203.0.113.7"'],

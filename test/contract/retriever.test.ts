@@ -1,8 +1,11 @@
 /** What every Retriever does. A new implementation adds a row to `implementations`. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { bm25 } from '../../src/retriever/bm25.ts';
+import { openHttpRetriever } from '../../src/retriever/http/open.ts';
+import { serveSearch } from '../../src/retriever/server/listen.ts';
 import type { Retriever } from '../../src/retriever.ts';
 import type { Passage } from '../../src/types.ts';
+import { indexOf } from '../retriever/wire.ts';
 
 interface Opened {
   readonly retriever: Retriever;
@@ -11,6 +14,14 @@ interface Opened {
 
 const implementations: readonly { readonly name: string; open(passages: readonly Passage[]): Promise<Opened> }[] = [
   { name: 'bm25', open: async (passages) => ({ retriever: bm25(passages) }) },
+  {
+    name: 'http',
+    async open(passages) {
+      const server = await serveSearch(async () => indexOf(passages), { host: '127.0.0.1', port: 0 });
+      const retriever = await openHttpRetriever({ url: server.url });
+      return { retriever, close: () => Promise.all([retriever.close(), server.close()]).then(() => {}) };
+    },
+  },
 ];
 
 const passage = (id: string, title: string, text: string): Passage => ({ id, source: id, title, text });

@@ -65,7 +65,7 @@ export function searchApp(
       if (state.kind === 'loading') state = { kind: 'ready', index, id: contentId(index.fingerprint) };
     },
     (error) => {
-      state = { kind: 'failed', reason: messageOf(error) };
+      if (state.kind === 'loading') state = { kind: 'failed', reason: messageOf(error) };
     },
   );
   const gate = openGate(settings.concurrency, settings.queue);

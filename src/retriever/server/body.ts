@@ -12,7 +12,7 @@ export interface SearchBody {
 
 const MAX_QUERIES = 4096;
 const MAX_QUERY_CHARS = 16_384;
-export const MAX_TOPK = 100;
+export const MAX_TOPK = 1000;
 /** Queries × topk: a reply has to fit in memory. */
 const MAX_HITS = 32_768;
 
