@@ -35,7 +35,10 @@ export async function serveSearch<I extends SearchIndex>(
     begin = resolve;
   }).then(async () => {
     const index = await open();
-    await selfProbe(index);
+    await selfProbe(index).catch(async (error) => {
+      await index.close?.();
+      throw error;
+    });
     return index;
   });
   // Whoever awaits it hears of it.

@@ -6,7 +6,7 @@ import type { PassageStore, Retriever } from '../../retriever.ts';
 import { UserError } from '../../util/error.ts';
 import { rng } from '../../util/rng.ts';
 
-export type SearchIndex = Retriever & { readonly passages: PassageStore };
+export type SearchIndex = Retriever & { readonly passages: PassageStore; close?(): Promise<void> };
 
 const PROBES = 16;
 /** Fewer distinct probes prove nothing. */
