@@ -106,9 +106,9 @@ const optional = (value: unknown): string | undefined => (isBlank(value) ? undef
 
 /** The first number among them; true is 1. */
 function numberOf(values: readonly unknown[]): number | undefined {
-  const value = values.find((found) => !isBlank(found));
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  const number = typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN;
+  const text = textOf(values.find((found) => !isBlank(found)))?.trim();
+  if (text === undefined) return undefined;
+  const number = /^(true|false)$/i.test(text) ? Number(/^t/i.test(text)) : Number(text);
   return Number.isNaN(number) ? undefined : number;
 }
 
