@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { FEEDBACK_PLANS, type FeedbackPlanName } from '../method/feedback.ts';
 import { LABEL_RULES, type LabelRule } from '../method/label.ts';
+import type { EvolveConfig } from '../recipe/config.ts';
 import { readConfigFile } from '../recipe/config-file.ts';
 import { FIELDS, type Field } from '../recipe/fields.ts';
 import {
@@ -29,13 +30,14 @@ const GROUPS = { all: 'Settings:', world: 'The miniature world:', docs: 'Documen
 /** Asked for so often that they stand with the choice of the preset. */
 const COMMON = ['--docs', '--policy', '--seed'];
 
-export function addSettings(command: Command, name: CommandName): Command {
+/** @param without flags that the command has no use for, or gives another meaning. */
+export function addSettings(command: Command, name: CommandName, without: readonly string[] = []): Command {
   const presets = Object.entries(PRESETS).map(([preset, { about }]) => `${preset}: ${about}`);
   command
     .addOption(group(START, new Option('--preset <name>', `row of numbers (${presets.join('; ')})`)))
     .addOption(group(START, new Option('--config <file>', 'YAML file of settings; flags win over it')));
-  for (const field of FIELDS) command.addOption(optionOf(field, name));
-  if (name === 'evolve') {
+  for (const field of FIELDS) if (!without.includes(flagOf(field, name))) command.addOption(optionOf(field, name));
+  if (name === 'evolve' && !without.includes('--system')) {
     for (const { flag, about, choices } of Object.values(COLUMNS))
       command.addOption(
         group(START, new Option(`${flag} <name>`, `${about}, instead of the system's`).choices(choices)),
@@ -92,15 +94,15 @@ function guess(typed: string, names: readonly string[]): string {
   return close === null ? '' : ` (did you mean ${close}?)`;
 }
 
-/** What was typed, with preset and file: the settings of the run. @throws UserError */
-export async function settingsOf(command: Command, name: CommandName): Promise<Resolved> {
+/** What was typed, with preset and file: the settings of the run. `from` stands in for a file. @throws UserError */
+export async function settingsOf(command: Command, name: CommandName, from?: EvolveConfig): Promise<Resolved> {
   const given = command.opts<{ preset?: string; config?: string; feedback?: FeedbackPlanName; label?: LabelRule }>();
   const overrides = FIELDS.flatMap((field) => {
-    const option = command.options.find(({ long }) => long === flagOf(field, name))!;
-    const override = command.getOptionValue(option.attributeName()) as Override | undefined;
-    return override === undefined ? [] : [override];
+    const option = command.options.find(({ long }) => long === flagOf(field, name));
+    const value: unknown = option && command.getOptionValue(option.attributeName());
+    return isOverride(value) ? [value] : [];
   });
-  const file = given.config === undefined ? undefined : await readConfigFile(given.config);
+  const file = given.config === undefined ? from : await readConfigFile(given.config);
   const { feedback, label } = given;
   if (feedback !== undefined || label !== undefined) {
     const named = overrides.find(({ field }) => field === SYSTEMS_FIELD)?.value as SystemName[] | undefined;
@@ -109,6 +111,9 @@ export async function settingsOf(command: Command, name: CommandName): Promise<R
   }
   return resolveConfig({ command: name, preset: presetOf(given.preset), file, overrides });
 }
+
+const isOverride = (value: unknown): value is Override =>
+  typeof value === 'object' && value !== null && 'field' in value;
 
 function presetOf(typed: string | undefined): PresetName | undefined {
   if (typed === undefined || Object.hasOwn(PRESETS, typed)) return typed as PresetName | undefined;

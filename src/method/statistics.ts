@@ -130,3 +130,10 @@ export function wilson(successes: number, n: number): Interval {
   const half = (z / (1 + (z * z) / n)) * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n));
   return { point: p, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
 }
+
+/** Mean and sample standard deviation (n − 1); the deviation of fewer than two values is null, the mean of none NaN. */
+export function meanSd(values: readonly number[]): { readonly mean: number; readonly sd: number | null } {
+  const mean = values.reduce((a, b) => a + b, 0) / values.length;
+  if (values.length < 2) return { mean, sd: null };
+  return { mean, sd: Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / (values.length - 1)) };
+}

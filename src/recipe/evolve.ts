@@ -4,8 +4,6 @@
  * the same command again goes on where the last one stopped.
  */
 import type { Engine, StateRef } from '../engine.ts';
-import { cover } from '../matcher/cover.ts';
-import { exact } from '../matcher/exact.ts';
 import {
   auxiliaryUpdates,
   checkAncestry,
@@ -27,11 +25,11 @@ import { writeBank } from '../train/write.ts';
 import type { Descent } from '../types.ts';
 import type { EvolveConfig } from './config.ts';
 import { baseDescent, descentOf } from './descent.ts';
+import { MATCHERS } from './matchers.ts';
 import { meter, type Progress } from './progress.ts';
 import { BASE } from './rounds.ts';
 import { SHARED, SYSTEMS, type System, type SystemName } from './systems.ts';
 
-const MATCHERS = { exact, cover } as const;
 const pad = (n: number): string => String(n).padStart(3, '0');
 
 /** The three policies that a round hands to the next, and its bank. */
@@ -49,7 +47,7 @@ export async function evolve(
   report: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const settings = settingsOf(config);
+  const settings = loopSettings(config);
   const context: Context = { engine, blobs: run.blobs, task, matcher: MATCHERS[config.matcher], settings };
   const loop = openLoop(context, config, run, meter(config, task, engine, report, signal));
   const start = { proposer: engine.base, solver: engine.base };
@@ -220,7 +218,7 @@ function prefixOf(system: string, round: number): string {
   return `${shared?.prefix ?? `${system}/`}round${round}`;
 }
 
-function settingsOf(config: EvolveConfig): LoopSettings {
+export function loopSettings(config: EvolveConfig): LoopSettings {
   const { formatWeight, difficulty, gate, ...rest } = config;
   return { ...rest, reward: { formatWeight, difficulty, gate } };
 }

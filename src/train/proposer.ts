@@ -11,7 +11,7 @@ import { countBy, meanParts, putRollouts, type RolloutNote, rolloutFigures } fro
 import { type Drafted, propose } from './propose.ts';
 import { type Trainee, warmRate } from './trainee.ts';
 import { usageSince } from './usage.ts';
-import { verifierNotes, verifyAll } from './verify.ts';
+import { candidateOf, verifierNotes, verifyAll } from './verify.ts';
 
 export interface ProposerStep {
   readonly system: string;
@@ -47,13 +47,12 @@ export async function proposerStep(context: Context, trainee: Trainee, at: Propo
     trajectories: estimator.trajectories,
   });
   const usable = drafted.filter((d) => d.rollout.stop !== 'error');
-  const candidates = usable.flatMap((drafted, i) =>
-    drafted.format.gate === null ? [{ drafted, key: `${settings.seed}/verify/${round}/${step}/${i}` }] : [],
-  );
+  const open = usable.filter((d) => d.format.gate === null);
+  const candidates = open.map((d, i) => candidateOf(d, `${settings.seed}/verify/${round}/${step}/${i}`));
   const { verified, record: verification } = await verifyAll(at.labels, context, at.mainSolver, candidates);
-  const asked = candidates.flatMap(({ drafted }, c): Asked[] => {
+  const asked = open.flatMap((d, c): Asked[] => {
     const label = verified[c]!.label;
-    return label === null ? [] : [{ d: drafted, label: label.answers[0]! }];
+    return label === null ? [] : [{ d, label: label.answers[0]! }];
   });
   const graded = await gradeAll(context, asked, at);
 

@@ -7,17 +7,35 @@ import type { Dialect } from '../dialect.ts';
 import { draftLabel, LABEL_RULES, type LabelRule, relation, unorderedPairs, verify } from '../method/label.ts';
 import type { VerificationRecord } from '../record.ts';
 import { attempts } from '../rollout/group.ts';
-import type { Label, Piece, Rollout, Source } from '../types.ts';
+import type { Hops, Label, Piece, Rollout, Source } from '../types.ts';
 import { type Context, environment } from './context.ts';
 import { countBy, type RolloutNote } from './measure.ts';
 import type { Drafted } from './propose.ts';
 import { addUsage, usageSince } from './usage.ts';
 
+/** A question that has passed the format gate, with its draft label. */
 export interface Candidate {
-  readonly drafted: Drafted;
+  readonly question: string;
+  readonly draft: string;
+  readonly source: string;
+  readonly hops: Hops;
+  /** What the source-aware view reads. */
+  readonly material: Source;
   /** Names the random streams of its answers. */
   readonly key: string;
 }
+
+export const candidateOf = ({ rollout, source, hops, material }: Drafted, key: string): Candidate => ({
+  question: rollout.question!,
+  draft: rollout.answer!,
+  source,
+  hops,
+  material,
+  key,
+});
+
+/** Candidates asked at once: what an engine caches for them must fit in memory. */
+const BATCH = 128;
 
 export interface Verified {
   /** Null: refused. */
@@ -44,8 +62,8 @@ export const verifyAll = (
 
 const RULES = {
   draft: async (_context: Context, _policy: string, candidates: readonly Candidate[]): Promise<Verdicts> => ({
-    verified: candidates.map(({ drafted }) => ({
-      label: draftLabel(drafted.rollout.answer!),
+    verified: candidates.map(({ draft }) => ({
+      label: draftLabel(draft),
       reason: null,
       rollouts: [],
     })),
@@ -59,23 +77,23 @@ async function multiSample(context: Context, policy: string, candidates: readonl
   const spent = usageSince(engine);
   const env = await environment(context, policy, 'solver');
   const { aware, blind } = LABEL_RULES.msv;
-  const view = (name: string, prompt: (candidate: Candidate, question: string) => readonly Piece[], n: number) =>
-    attempts(
-      candidates.map((candidate) => {
-        const question = candidate.drafted.rollout.question!;
-        return { prompt: prompt(candidate, question), question, key: `${candidate.key}/${name}` };
-      }),
-      n,
-      env,
-    );
-  const seeing = await view('aware', ({ drafted }, q) => awarePrompt(task.dialect, q, drafted.material), aware);
-  const unseeing = await view('blind', (_, q) => task.dialect.solverPrompt(q), blind);
+  const view = async (name: string, prompt: (candidate: Candidate) => readonly Piece[], n: number) => {
+    const out: (readonly Rollout[])[] = [];
+    for (let i = 0; i < candidates.length; i += BATCH) {
+      const part = candidates.slice(i, i + BATCH);
+      const tasks = part.map((c) => ({ prompt: prompt(c), question: c.question, key: `${c.key}/${name}` }));
+      out.push(...(await attempts(tasks, n, env)));
+    }
+    return out;
+  };
+  const seeing = await view('aware', (c) => awarePrompt(task.dialect, c.question, c.material), aware);
+  const unseeing = await view('blind', (c) => task.dialect.solverPrompt(c.question), blind);
   const groups = candidates.map((_, i) => [...seeing[i]!, ...unseeing[i]!]);
   const pairs = unorderedPairs(aware + blind);
-  const asked = candidates.flatMap(({ drafted }, c) =>
+  const asked = candidates.flatMap(({ question }, c) =>
     pairs.flatMap(([i, j]) => {
       const [a, b] = [groups[c]![i]!.answer, groups[c]![j]!.answer];
-      return a === null || b === null ? [] : [{ question: drafted.rollout.question!, a, b }];
+      return a === null || b === null ? [] : [{ question, a, b }];
     }),
   );
   const same = await matcher.match(asked);
@@ -95,9 +113,7 @@ async function multiSample(context: Context, policy: string, candidates: readonl
     record: {
       candidates: candidates.length,
       admitted: verified.filter((v) => v.label !== null).length,
-      changed: verified.filter(
-        (v, i) => v.label !== null && v.label.answers[0] !== candidates[i]!.drafted.rollout.answer,
-      ).length,
+      changed: verified.filter((v, i) => v.label !== null && v.label.answers[0] !== candidates[i]!.draft).length,
       refused: countBy(verified.flatMap((v) => (v.reason === null ? [] : [v.reason]))),
       generations: all.length,
       searches: all.reduce((sum, r) => sum + r.searches, 0),
@@ -116,10 +132,10 @@ function awarePrompt(dialect: Dialect, question: string, source: Source): readon
 
 /** The answers a rule asked for, as the step's rollouts hold them. */
 export const verifierNotes = (candidates: readonly Candidate[], verified: readonly Verified[]): RolloutNote[] =>
-  candidates.flatMap(({ drafted: { rollout: proposal, source, hops } }, c) =>
+  candidates.flatMap(({ question, source, hops }, c) =>
     verified[c]!.rollouts.map((rollout, attempt) => ({
       role: 'verifier',
-      about: proposal.question!,
+      about: question,
       source,
       hops,
       feedback: null,

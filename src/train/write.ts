@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import { countBy, putRollouts, type RolloutNote } from './measure.ts';
 import { propose } from './propose.ts';
 import { usageSince } from './usage.ts';
-import { sumVerifications, verifierNotes, verifyAll } from './verify.ts';
+import { candidateOf, sumVerifications, verifierNotes, verifyAll } from './verify.ts';
 
 const BATCH = 128;
 /** Gives up after this many proposals per wanted question. */
@@ -41,15 +41,12 @@ export async function writeBank(
       trajectories: 1,
     });
     tried += prompts;
-    const candidates = drafted.flatMap((d, i) =>
-      d.rollout.stop !== 'error' && d.format.gate === null
-        ? [{ drafted: d, key: `${settings.seed}/verify write/${at.round}/${step}/${i}` }]
-        : [],
-    );
+    const open = drafted.filter((d) => d.rollout.stop !== 'error' && d.format.gate === null);
+    const candidates = open.map((d, i) => candidateOf(d, `${settings.seed}/verify write/${at.round}/${step}/${i}`));
     const { verified, record } = await verifyAll(at.labels, context, at.mainSolver, candidates);
     if (record !== null) verifications.push(record);
     notes.push(...verifierNotes(candidates, verified));
-    const verdicts = new Map(candidates.map(({ drafted: d }, c) => [d, verified[c]!]));
+    const verdicts = new Map(open.map((d, c) => [d, verified[c]!]));
     for (const d of drafted) {
       if (bank.length >= settings.admitted) break;
       const { rollout, source, hops, format } = d;

@@ -15,7 +15,7 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'crossfold-msv-'));
   await runTiny(join(root, 'run'), { systems: ['dr-zero', 'msv', 'msv+crossfit'] });
   reader = await openReader(join(root, 'run'));
-}, 60_000);
+}, 180_000);
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 const one = async <T>(key: string): Promise<T> => (await reader.get(key)) as T;

@@ -1,0 +1,164 @@
+/** `crossfold replay`: graders fitted on one frozen bank under every feedback plan, audited against one another. */
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { Command, Option } from 'commander';
+import { goldAuditor } from '../auditor/gold.ts';
+import { loadTokenizer } from '../engine/tokenizer-file.ts';
+import type { EvolveConfig } from '../recipe/config.ts';
+import { MATCHERS } from '../recipe/matchers.ts';
+import { openPolicyEngine, policyDir } from '../recipe/policies.ts';
+import { type BankQuestion, bankLine, bankOfRun, readBankFile, sampleBank } from '../recipe/replay/bank.ts';
+import type { ReplayConfig } from '../recipe/replay/config.ts';
+import { loggedFeedback } from '../recipe/replay/logged.ts';
+import { ARMS, PAPER_ARMS } from '../recipe/replay/plan.ts';
+import { replay } from '../recipe/replay/replay.ts';
+import { replayReport } from '../recipe/replay/report.ts';
+import { openTask } from '../recipe/task.ts';
+import { replayMarkdown, replayText } from '../report/replay.ts';
+import { openReader } from '../store/read.ts';
+import type { Task } from '../train/context.ts';
+import { replaceFile } from '../util/disk.ts';
+import { UserError } from '../util/error.ts';
+import { contentId } from '../util/id.ts';
+import { countOption } from './count-option.ts';
+import { helpExamples } from './examples.ts';
+import { inRun } from './in-run.ts';
+import { openedRun } from './opened.ts';
+import { openProgress, type ProgressView } from './progress.ts';
+import { addSettings, settingsOf } from './settings.ts';
+import type { Terminal } from './terminal.ts';
+import { codeVersion } from './version.ts';
+
+interface Flags {
+  readonly bank: string;
+  readonly system?: string;
+  readonly plans: string;
+  readonly seeds: number;
+  readonly updates: number;
+  readonly probe: number;
+  readonly limit?: number;
+  readonly run?: string;
+  readonly json?: boolean;
+}
+
+export function replayCommand(terminal: Terminal): Command {
+  const command = new Command('replay')
+    .description('Fit graders on one frozen bank of questions under every feedback plan, and audit what they agree on')
+    .requiredOption(
+      '--bank <run|file>',
+      'a run, whose admitted questions are taken, or rows of {question, label, source}',
+    )
+    .option(
+      '--plans <names>',
+      `all (the paper's eight), or a list of ${ARMS.map(({ name }) => name).join(', ')}`,
+      'all',
+    )
+    .addOption(countOption('--seeds <n>', 'seeds 1 to n').default(5))
+    .addOption(countOption('--updates <n>', 'updates of each grader with the full budget').default(25))
+    .addOption(countOption('--probe <n>', 'held-out questions that every fitted grader answers').default(200))
+    .addOption(countOption('--limit <n>', 'take so many questions of the bank (default: all)'));
+  addSettings(command, 'evolve', ['--seed', '--system']);
+  return command
+    .addOption(new Option('--system <name>', 'whose questions, of a run (default: its first system)'))
+    .option('--run <dir>', 'folder of the replay (default: runs/replay-, then a name made from the settings)')
+    .option('--json', 'print one JSON object at the end, and nothing else')
+    .addHelpText(
+      'after',
+      helpExamples([
+        ['crossfold replay --bank runs/compare-quick-seed1 --plans coupled,crossfit --seeds 2', 'the two ends'],
+        ['crossfold replay --bank runs/compare-quick-seed1', "the paper's eight arms, five seeds: hours on two cores"],
+        ['crossfold replay --bank bank.jsonl --docs ./handbook', 'a bank of your own about your documents'],
+      ]),
+    )
+    .addHelpText('after', '\nRunning the same command again continues a replay that was stopped.')
+    .action(async (flags: Flags) => {
+      const progress = openProgress(terminal, flags.seeds, flags.json === true);
+      try {
+        await runReplay(command, flags, progress, terminal);
+      } finally {
+        progress.close();
+      }
+    });
+}
+
+async function runReplay(command: Command, flags: Flags, progress: ProgressView, terminal: Terminal): Promise<void> {
+  progress.note('reading the bank');
+  const opened = await openBank(flags);
+  const { config: loop } = await settingsOf(command, 'evolve', opened.config);
+  const bank = sampleBank(opened.bank, flags.limit ?? opened.bank.length);
+  const config: ReplayConfig = {
+    loop,
+    bank: contentId(bank.map((item) => `${bankLine(item)}\n`).join('')),
+    arms: armsOf(flags.plans),
+    seeds: Array.from({ length: flags.seeds }, (_, i) => i + 1),
+    updates: flags.updates,
+    probe: flags.probe,
+  };
+  const task = await openTask(loop, await loadTokenizer(policyDir(loop.policy)), progress.warn);
+  checkSources(bank, task, flags.bank);
+  const name = `replay-${basename(flags.bank).replace(/[^\w.-]+/g, '_')}-${contentId(JSON.stringify(config)).slice(0, 6)}`;
+  const folder = flags.run ?? join('runs', name);
+  const spec = {
+    recipe: 'replay',
+    config,
+    seed: config.seeds[0]!,
+    codeVersion: codeVersion(),
+    parents: opened.parents,
+  };
+  await inRun(folder, spec, 'step', progress, async (run, signal) => {
+    const engine = await openPolicyEngine(policyDir(loop.policy), run.blobs, loop.workers);
+    try {
+      await replay({ config, run, engine, task, bank, report: progress.report, signal });
+    } finally {
+      await engine.close();
+    }
+  });
+  progress.note('auditing');
+  const matcher = MATCHERS[loop.matcher];
+  const auditor = bank.some(({ reference }) => reference !== undefined) ? goldAuditor(matcher) : task.auditor;
+  const report = await replayReport(await openReader(folder), auditor, bank, await loggedFeedback(bank, matcher));
+  await replaceFile(join(folder, 'report.md'), `${replayMarkdown(report)}\n`);
+  progress.close();
+  if (flags.json) terminal.json(report);
+  else terminal.out(`${replayText(report, terminal.colours.out)}\n\nReport: ${join(folder, 'report.md')}`);
+}
+
+interface OpenedBank {
+  readonly bank: readonly BankQuestion[];
+  /** Settings of the run that the bank is of. */
+  readonly config: EvolveConfig | undefined;
+  readonly parents: readonly string[];
+}
+
+async function openBank({ bank, system }: Flags): Promise<OpenedBank> {
+  const isFolder = await stat(bank).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) return { bank: await readBankFile(bank), config: undefined, parents: [] };
+  const { reader, config } = await openedRun(bank);
+  return {
+    bank: await bankOfRun(reader, system),
+    config: { ...config, systems: [config.systems[0]!] },
+    parents: [bank],
+  };
+}
+
+function armsOf(typed: string): string[] {
+  const names = typed === 'all' ? [...PAPER_ARMS] : typed.split(',').map((name) => name.trim());
+  const known = ARMS.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new UserError(`--plans names "${unknown}"; expected all, or some of ${known.join(', ')}`);
+  return [...new Set(names)];
+}
+
+/** A bank about other documents would be answered from the wrong ones. */
+function checkSources(bank: readonly BankQuestion[], task: Task, path: string): void {
+  const foreign = bank.filter(({ source }) => task.sourceText(source) === '');
+  if (foreign.length === 0) return;
+  const [first] = foreign;
+  throw new UserError(
+    `${path}: ${foreign.length} of ${bank.length} questions are about sources that ${task.name} does not have (the first is "${first!.source}"); name the documents with --docs, or the world with --world-seed`,
+  );
+}

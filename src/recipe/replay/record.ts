@@ -1,0 +1,50 @@
+/**
+ * What a replay writes to its journal:
+ *
+ *   setup                              ReplaySetup      the bank itself is a blob
+ *   base/answer, base/probe            ReplayAnswer, EvaluationRecord   nothing fitted: the control
+ *   seedS/verify                       ReplayVerify     where an arm has verified labels
+ *   seedS/fit/RULE/GRADER/000 …        StepRecord       phase "auxiliary"
+ *   seedS/probe/RULE/GRADER@N          EvaluationRecord after N updates
+ *   seedS/answer/ARM                   ReplayAnswer
+ *   done
+ */
+import type { StateRef, Usage } from '../../engine.ts';
+import type { BankItem, VerificationRecord } from '../../record.ts';
+import type { Feedback } from '../../types.ts';
+
+export interface ReplaySetup {
+  readonly kind: 'replay-setup';
+  readonly arms: readonly string[];
+  readonly seeds: readonly number[];
+  readonly questions: number;
+  readonly sources: number;
+  readonly task: string;
+  readonly engine: string;
+  readonly base: StateRef;
+  readonly probe: number;
+  /** Blob id. */
+  readonly bank: string;
+}
+
+export interface ReplayVerify {
+  readonly kind: 'replay-verify';
+  /** The admitted questions with their adopted labels. */
+  readonly bank: readonly BankItem[];
+  readonly verification: VerificationRecord;
+  /** Blob id. */
+  readonly rollouts: string;
+}
+
+export interface ReplayAnswer {
+  readonly kind: 'replay-answer';
+  readonly arm: string;
+  readonly feedback: readonly Feedback[];
+  /** Responses lost to an outage. */
+  readonly failed: number;
+  /** Questions whose source is in their grader's ancestry. */
+  readonly overlap: number;
+  readonly usage: Usage;
+  /** Blob id. */
+  readonly rollouts: string;
+}

@@ -1,0 +1,202 @@
+/** What a replay shows, from its journal and an auditor: per arm the audit over seeds, and the paired difference to coupled. */
+import type { Auditor } from '../../auditor.ts';
+import { meanSd } from '../../method/statistics.ts';
+import type { EvaluationRecord, StepRecord } from '../../record.ts';
+import type { RunReader } from '../../store/read.ts';
+import type { Feedback } from '../../types.ts';
+import { UserError } from '../../util/error.ts';
+import { type Judged, judgeAll, type StepOf } from '../audit/judge.ts';
+import { auditScope, contrastScopes, type Intervals, MEASURES, type Measure, type ScopeAudit } from '../audit/scope.ts';
+import type { BankQuestion } from './bank.ts';
+import type { ReplayConfig } from './config.ts';
+import { ARMS, askings } from './plan.ts';
+import type { ReplayAnswer, ReplaySetup, ReplayVerify } from './record.ts';
+
+export interface Spread {
+  readonly mean: number;
+  /** Null for one seed. */
+  readonly sd: number | null;
+  /** One per seed, in their order. */
+  readonly values: readonly number[];
+}
+
+export interface ArmReport {
+  readonly arm: string;
+  /** Seeds that are finished. */
+  readonly seeds: number;
+  readonly questions: number;
+  readonly coverage: Spread;
+  readonly measures: Readonly<Record<Measure, Spread>>;
+  /** 95 % interval over sources of the mean over seeds. */
+  readonly intervals: Intervals | null;
+  /** Accuracy of the graders on held-out questions, weighted by how many bank questions each is asked. */
+  readonly probe: Spread | null;
+  /** Share of questions whose source is in their grader's ancestry. */
+  readonly overlap: number;
+  /** This arm minus coupled, seed by seed; null for coupled itself, or where coupled is not replayed. */
+  readonly againstCoupled: {
+    readonly measures: Readonly<Record<Measure, Spread>>;
+    readonly intervals: Intervals | null;
+    readonly probe: Spread | null;
+  } | null;
+}
+
+export interface ReplayReport {
+  readonly dir: string;
+  readonly config: ReplayConfig;
+  readonly codeVersion: string;
+  readonly auditor: string;
+  readonly setup: ReplaySetup;
+  readonly done: boolean;
+  /** The policy that nothing was fitted to. */
+  readonly base: ScopeAudit | null;
+  readonly baseProbe: number | null;
+  /** Responses that the bank brought along, where it did. */
+  readonly logged: ScopeAudit | null;
+  readonly arms: readonly ArmReport[];
+  readonly verified: readonly Pick<ReplayVerify, 'verification'>[];
+  readonly ms: number;
+}
+
+interface Found {
+  readonly answers: Map<string, ReplayAnswer>;
+  readonly probes: Map<string, EvaluationRecord>;
+  readonly verified: Map<string, ReplayVerify>;
+}
+
+export async function replayReport(
+  reader: RunReader,
+  auditor: Auditor,
+  bank: readonly BankQuestion[],
+  logged: readonly Feedback[],
+): Promise<ReplayReport> {
+  let setup: ReplaySetup | null = null;
+  let done = false;
+  let ms = 0;
+  const found: Found = { answers: new Map(), probes: new Map(), verified: new Map() };
+  for await (const { key, value, ms: own } of reader.events()) {
+    ms += own;
+    const record = value as unknown as
+      | ReplaySetup
+      | ReplayAnswer
+      | ReplayVerify
+      | EvaluationRecord
+      | StepRecord
+      | { kind: 'done' };
+    if (record.kind === 'replay-setup') setup = record;
+    else if (record.kind === 'replay-answer') found.answers.set(key, record);
+    else if (record.kind === 'replay-verify') found.verified.set(key, record);
+    else if (record.kind === 'evaluation') found.probes.set(key, record);
+    else if (record.kind === 'done') done = true;
+  }
+  if (setup === null) throw new UserError(`${reader.dir}: holds no replay; name the folder of "crossfold replay"`);
+  const config = reader.manifest.config as unknown as ReplayConfig;
+  const judged = new Map<string, StepOf<Feedback>>();
+  const references = new Map(bank.map((q) => [`${q.source}\n${q.question}`, q.reference ?? []]));
+  const judge = async (feedback: readonly Feedback[]): Promise<StepOf<Feedback>> => {
+    const items = feedback.map((f) => ({ ...f, references: references.get(`${f.source}\n${f.question}`) ?? [] }));
+    return { questions: (await judgeAll(auditor, items)) as readonly Judged<Feedback>[] };
+  };
+  for (const [key, { feedback }] of found.answers) judged.set(key, await judge(feedback));
+  const scopeOf = (key: string): ScopeAudit | null => {
+    const step = judged.get(key);
+    return step === undefined ? null : auditScope([step], key);
+  };
+  const baseProbe = found.probes.get('base/probe');
+  return {
+    dir: reader.dir,
+    config,
+    codeVersion: reader.manifest.codeVersion,
+    auditor: auditor.name,
+    setup,
+    done,
+    base: scopeOf('base/answer'),
+    baseProbe: baseProbe === undefined ? null : accuracy(baseProbe),
+    logged: logged.length === 0 ? null : auditScope([await judge(logged)], 'logged'),
+    arms: config.arms.flatMap((arm) => armReport(arm, config, bank, found, judged) ?? []),
+    verified: [...found.verified.values()].map(({ verification }) => ({ verification })),
+    ms,
+  };
+}
+
+const COUPLED = 'coupled';
+
+function armReport(
+  arm: string,
+  config: ReplayConfig,
+  bank: readonly BankQuestion[],
+  found: Found,
+  judged: ReadonlyMap<string, StepOf<Feedback>>,
+): ArmReport | null {
+  const key = (seed: number, name = arm) => `seed${seed}/answer/${name}`;
+  const seeds = config.seeds.filter((seed) => judged.has(key(seed)));
+  if (seeds.length === 0) return null;
+  const steps = seeds.map((seed) => judged.get(key(seed))!);
+  const whole = auditScope(steps, arm);
+  const perSeed = (name: string) => seeds.map((seed) => auditScope([judged.get(key(seed, name))!], key(seed, name)));
+  const own = perSeed(arm);
+  const probes = seeds.map((seed) => probeOf(arm, seed, config, bank, found));
+  const answers = seeds.map((seed) => found.answers.get(key(seed))!);
+  const questions = answers.reduce((sum, { feedback }) => sum + feedback.length, 0);
+  const paired = arm !== COUPLED && seeds.every((seed) => judged.has(key(seed, COUPLED)));
+  const coupled = paired ? perSeed(COUPLED) : [];
+  const coupledProbes = paired ? seeds.map((seed) => probeOf(COUPLED, seed, config, bank, found)) : [];
+  return {
+    arm,
+    seeds: seeds.length,
+    questions: questions / seeds.length,
+    coverage: spread(own.map(({ coverage }) => coverage)),
+    measures: measures((m) => own.map((scope) => measureOf(scope, m))),
+    intervals: whole.intervals,
+    probe: probes.includes(null) ? null : spread(probes as number[]),
+    overlap: answers.reduce((sum, { overlap }) => sum + overlap, 0) / questions,
+    againstCoupled: paired
+      ? {
+          measures: measures((m) => own.map((scope, i) => measureOf(scope, m) - measureOf(coupled[i]!, m))),
+          intervals: contrastScopes(
+            seeds.map((seed) => judged.get(key(seed, COUPLED))!),
+            steps,
+            `${arm} against ${COUPLED}`,
+          ),
+          probe:
+            probes.includes(null) || coupledProbes.includes(null)
+              ? null
+              : spread(probes.map((value, i) => value! - coupledProbes[i]!)),
+        }
+      : null,
+  };
+}
+
+const spread = (values: readonly number[]): Spread => ({ ...meanSd(values), values });
+
+const measures = (values: (m: Measure) => readonly number[]): Readonly<Record<Measure, Spread>> =>
+  Object.fromEntries(MEASURES.map((m) => [m, spread(values(m))])) as Record<Measure, Spread>;
+
+const measureOf = ({ shares }: ScopeAudit, m: Measure): number =>
+  shares === null ? Number.NaN : m === 'excess' ? shares.A - shares.TS : shares[m];
+
+/** Null while a grader has not been examined. */
+function probeOf(
+  name: string,
+  seed: number,
+  config: ReplayConfig,
+  drafts: readonly BankQuestion[],
+  { probes, verified }: Found,
+): number | null {
+  const arm = ARMS.find((row) => row.name === name)!;
+  const bank = arm.labels === 'msv' ? (verified.get(`seed${seed}/verify`)?.bank ?? []) : drafts;
+  let [right, asked] = [0, 0];
+  for (const { fit, asked: own } of askings(arm, bank, seed, config.updates)) {
+    const record = probes.get(`seed${seed}/probe/${fit.name}@${fit.updates}`);
+    if (record === undefined) return null;
+    right += own.length * accuracy(record);
+    asked += own.length;
+  }
+  return right / asked;
+}
+
+function accuracy({ em, failed }: EvaluationRecord): number {
+  const lost = new Set(failed);
+  const kept = em.filter((_, i) => !lost.has(i));
+  return kept.filter(Boolean).length / kept.length;
+}

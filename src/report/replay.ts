@@ -1,0 +1,110 @@
+/** Tables of a replay for a terminal, as Markdown, and as JSON. */
+import type picocolors from 'picocolors';
+import type { Measure } from '../recipe/audit/scope.ts';
+import type { ReplayReport, Spread } from '../recipe/replay/report.ts';
+import { count, duration, interval, share, signed } from './format.ts';
+import { left, right, table } from './table.ts';
+import { visible } from './visible.ts';
+import { SYMBOLS } from './words.ts';
+
+const SHOWN: readonly Measure[] = ['TP', 'TS', 'A', 'F', 'L'];
+const HEADS: Readonly<Record<Measure, string>> = { TP: 'T_P', TS: 'T_S', A: 'A', F: 'F', L: 'L', excess: 'A − T_S' };
+
+/** .035 ± .004 */
+const spread = ({ mean, sd }: Spread, number = share): string => number(mean) + (sd === null ? '' : ` ± ${share(sd)}`);
+
+interface Table {
+  readonly caption: string;
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+export function replayTables(report: ReplayReport): Table[] {
+  const { base, baseProbe, logged, arms, setup } = report;
+  const plain = (name: string, scope: NonNullable<ReplayReport['base']>, probe: number | null): string[] => [
+    name,
+    ...SHOWN.map((m) => share(m === 'excess' ? null : scope.shares?.[m])),
+    share(scope.coverage),
+    share(probe),
+    share(null),
+  ];
+  const seeds = arms[0]?.seeds ?? 0;
+  return [
+    {
+      caption: `${count(setup.questions)} questions of ${count(setup.sources)} sources; mean ± SD over ${seeds} seed${seeds === 1 ? ' (a single run)' : 's'}`,
+      heads: ['plan', ...SHOWN.map((m) => HEADS[m]), 'J/E', 'probe EM', 'overlap'],
+      rows: [
+        ...(logged === null ? [] : [plain('logged', logged, null)]),
+        ...(base === null ? [] : [plain('base', base, baseProbe)]),
+        ...arms.map((arm) => [
+          arm.arm,
+          ...SHOWN.map((m) => spread(arm.measures[m])),
+          share(arm.coverage.mean),
+          arm.probe === null ? share(null) : spread(arm.probe),
+          share(arm.overlap),
+        ]),
+      ],
+    },
+    {
+      caption: 'Minus coupled, seed by seed: mean ± SD, and the 95 % interval over sources',
+      heads: ['plan', 'F', '', 'L', 'A', 'T_S', 'T_P', 'probe EM'],
+      rows: arms.flatMap(({ arm, againstCoupled }) =>
+        againstCoupled === null
+          ? []
+          : [
+              [
+                arm,
+                spread(againstCoupled.measures.F, signed),
+                bounds(interval(againstCoupled.intervals?.F, signed)),
+                ...(['L', 'A', 'TS', 'TP'] as const).map((m) => spread(againstCoupled.measures[m], signed)),
+                againstCoupled.probe === null ? share(null) : spread(againstCoupled.probe, signed),
+              ],
+            ],
+      ),
+    },
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+const bounds = (text: string): string => text.slice(text.indexOf('['));
+
+export function replayText(report: ReplayReport, colours: ReturnType<typeof picocolors.createColors>): string {
+  const { bold, dim } = colours;
+  const { setup, config, auditor, verified } = report;
+  const title = visible(
+    `replay in ${setup.task}, ${config.updates} updates a grader, seeds ${config.seeds.join(', ')}, audited by ${auditor}`,
+  );
+  const parts = replayTables(report).map(({ caption, heads, rows }) => [
+    dim(caption),
+    ...table(
+      heads.map((head, i) => (i === 0 ? left(head) : right(head))),
+      rows,
+    ).map((line, i) => (i === 0 ? dim(line) : line)),
+  ]);
+  const admitted = verified.map(({ verification: v }) => `${count(v.admitted)} of ${count(v.candidates)}`);
+  return [
+    [bold(title)],
+    ...parts,
+    SYMBOLS.map(([symbol, meaning]) => dim(`${symbol.padEnd(8)} ${meaning}`)),
+    [
+      dim('probe EM exact match of the graders on held-out questions'),
+      dim('overlap  share of questions whose source is in the ancestry of their grader'),
+      ...(admitted.length === 0 ? [] : [dim(`MSV admitted ${admitted.join(', ')} questions`)]),
+      dim(`wall-clock ${duration(report.ms)}${report.done ? '' : '; not finished'}`),
+    ],
+  ]
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+export const replayMarkdown = (report: ReplayReport): string =>
+  replayTables(report)
+    .map(({ caption, heads, rows }) =>
+      [
+        caption,
+        '',
+        `| ${heads.join(' | ')} |`,
+        `|${heads.map((_, i) => (i === 0 ? '---' : '---:')).join('|')}|`,
+        ...rows.map((row) => `| ${row.join(' | ')} |`),
+      ].join('\n'),
+    )
+    .join('\n\n');

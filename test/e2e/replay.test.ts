@@ -1,0 +1,116 @@
+/** Fixed-bank replay at tiny size: fits shared between arms, exclusion of sources, the half budget, resume. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
+import { foldOf } from '../../src/method/fold.ts';
+import type { BankQuestion } from '../../src/recipe/replay/bank.ts';
+import type { ReplayAnswer } from '../../src/recipe/replay/record.ts';
+import type { ReplayReport } from '../../src/recipe/replay/report.ts';
+import type { StepRecord } from '../../src/record.ts';
+import { openReader, type RunReader } from '../../src/store/read.ts';
+import { recorded } from '../cli/terminal.ts';
+import { runTiny } from './tiny.ts';
+
+const PLANS = 'coupled,crossfit,same-source,half-budget,msv+crossfit';
+let root: string;
+let reader: RunReader;
+let report: ReplayReport;
+const flags = (bank: string, run: string): string[] => [
+  ...['replay', '--bank', join(root, bank), '--run', join(root, run), '--json'],
+  ...['--plans', PLANS, '--seeds', '2', '--updates', '2', '--probe', '4', '--responses', '2', '--questions', '4'],
+];
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'crossfold-replay-'));
+  await runTiny(join(root, 'run'), { systems: ['dr-zero'] });
+  const { terminal, out, err } = recorded();
+  expect(await runProgram(flags('run', 'replay'), terminal), err()).toBe(0);
+  report = JSON.parse(out());
+  reader = await openReader(join(root, 'replay'));
+}, 180_000);
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+const one = async <T>(key: string): Promise<T> => (await reader.get(key)) as T;
+
+describe('fixed-bank replay', () => {
+  it('fits each distinct grader once: same-source and crossfit share a pair, half the budget is a prefix of it', () => {
+    const fits = new Set(reader.keys('seed1/fit').map((key) => key.split('/').slice(2, 4).join('/')));
+    expect([...fits].sort()).toEqual([
+      'draft/main',
+      'draft/source-own-0',
+      'draft/source-own-1',
+      'msv/source-own-0',
+      'msv/source-own-1',
+    ]);
+    expect(reader.keys('seed1/fit/draft/source-own-0').length).toBe(2);
+    expect(reader.keys('seed1/probe/draft/source-own-0@1').length).toBe(1);
+  });
+
+  it('under crossfit asks a grader that never trained on the source; under same-source one that did', async () => {
+    for (const seed of [1, 2]) {
+      const after = async (part: 0 | 1) =>
+        (await one<StepRecord>(`seed${seed}/fit/draft/source-own-${part}/001`)).after.policy;
+      const policies = [await after(0), await after(1)];
+      const crossfit = await one<ReplayAnswer>(`seed${seed}/answer/crossfit`);
+      for (const f of crossfit.feedback) expect(f.grader).toBe(policies[1 - foldOf(seed, f.source)]);
+      expect(crossfit.overlap).toBe(0);
+      const same = await one<ReplayAnswer>(`seed${seed}/answer/same-source`);
+      for (const f of same.feedback) expect(f.grader).toBe(policies[foldOf(seed, f.source)]);
+      expect(same.overlap).toBeGreaterThan(0);
+    }
+  });
+
+  it('answers the whole bank in every draft arm, and reports mean, deviation and the difference to coupled', () => {
+    expect(report.arms.map(({ arm }) => arm).join()).toBe(PLANS);
+    const crossfit = report.arms[1]!;
+    expect(crossfit.questions).toBe(report.setup.questions);
+    const { mean, sd, values } = crossfit.measures.A;
+    expect(mean).toBeCloseTo((values[0]! + values[1]!) / 2, 12);
+    expect(sd).toBeCloseTo(Math.abs(values[0]! - values[1]!) / Math.SQRT2, 12);
+    expect(crossfit.againstCoupled!.measures.F.mean).toBeCloseTo(
+      crossfit.measures.F.mean - report.arms[0]!.measures.F.mean,
+      12,
+    );
+    expect(report.arms[0]!.againstCoupled).toBeNull();
+    for (const { measures: m } of report.arms) expect(m.A.mean - m.TS.mean).toBeCloseTo(m.F.mean - m.L.mean, 12);
+    expect(report.done).toBe(true);
+  });
+
+  it('gives the same for the bank as a file, with references of its own and the responses it brought', async () => {
+    const { terminal, out } = recorded();
+    await runProgram(['bank', join(root, 'run')], terminal);
+    const lines: BankQuestion[] = out()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const bank = lines.map((row, i) => ({
+      ...row,
+      reference: i % 2 ? row.label : 'nobody',
+      responses: [row.label, null],
+    }));
+    await writeFile(join(root, 'bank.jsonl'), bank.map((row) => JSON.stringify(row)).join('\n'));
+    const own = recorded();
+    const args = flags('bank.jsonl', 'replay-file')
+      .map((a) => (a === PLANS ? 'coupled' : a))
+      .concat(['--policy', 'mini']);
+    const world = ['--world-seed', '5', '--gold-per-hop', '3'];
+    expect(await runProgram([...args, ...world], own.terminal), own.err()).toBe(0);
+    const found: ReplayReport = JSON.parse(own.out());
+    expect(found.auditor).toBe('gold');
+    // Half the labels are right by their reference, and half the responses are the label.
+    const right = bank.filter((_, i) => i % 2).length / bank.length;
+    expect(found.logged!.shares).toMatchObject({ TP: right, A: 0.5, TS: right / 2, F: (1 - right) / 2 });
+    expect(await readFile(join(root, 'replay-file', 'report.md'), 'utf8')).toContain('| coupled |');
+  }, 60_000);
+
+  it('goes on where it stopped, and refuses a bank about other sources', async () => {
+    const again = recorded();
+    expect(await runProgram(flags('run', 'replay'), again.terminal)).toBe(0);
+    expect(JSON.parse(again.out())).toEqual(report);
+    await writeFile(join(root, 'other.jsonl'), '{"question":"q","label":"a","source":"nowhere"}\n');
+    const other = recorded();
+    expect(await runProgram(flags('other.jsonl', 'replay-other'), other.terminal)).toBe(2);
+    expect(other.err()).toContain('1 of 1 questions are about sources that world 1 does not have');
+  });
+});
