@@ -7,7 +7,8 @@ export const analyzer = 'words-1';
 
 const asciiWord = /[a-z0-9]+/g;
 const spaceless = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}';
-const word = new RegExp(`[${spaceless}]|(?:(?![${spaceless}])[\\p{L}\\p{M}\\p{N}])+`, 'gu');
+/** Matches each word of a text, before it is lower-cased. */
+export const word = new RegExp(`[${spaceless}]|(?:(?![${spaceless}])[\\p{L}\\p{M}\\p{N}])+`, 'gu');
 const beyondAscii = /[^ -~\s]/;
 
 /** Words in order of appearance. Composed and decomposed accents give the same word. */

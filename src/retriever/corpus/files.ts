@@ -1,6 +1,6 @@
 /** The files of a corpus: a path is one file, or a folder with every file below it whose ending is known. */
 import { readdir, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../../util/error.ts';
 import { readError } from './open.ts';
 import type { Located } from './read.ts';
@@ -8,7 +8,7 @@ import type { CorpusReport } from './report.ts';
 
 export interface CorpusFile {
   readonly path: string;
-  /** Relative to the corpus, with forward slashes; opens with the path as it was given where there are several. */
+  /** Relative to the path that was given, or to the folder around all of them where there are several; forward slashes. */
   readonly name: string;
   /** Given by the user, not found in a folder. */
   readonly named: boolean;
@@ -31,9 +31,12 @@ export async function filesOf(
   except: readonly string[],
 ): Promise<readonly CorpusFile[]> {
   const barred = new Set(except.map((path) => resolve(path)));
+  const around = folderAround(paths);
   const files: CorpusFile[] = [];
   for (const path of paths) {
-    const under = paths.length === 1 ? '' : path.replaceAll('\\', '/').replace(/\/+$/, '');
+    const under = relative(paths.length === 1 ? path : around, path)
+      .split(sep)
+      .join('/');
     const prefix = under === '' ? '' : `${under}/`;
     const found = await attempt(path, () => stat(path));
     if (!found.isDirectory()) {
@@ -54,6 +57,15 @@ export async function filesOf(
   }
   for (const { path } of files) report.totalBytes += (await attempt(path, () => stat(path))).size;
   return files;
+}
+
+/** The deepest folder that all paths lie below. */
+function folderAround(paths: readonly string[]): string {
+  const [first = '', ...others] = paths.map((path) => dirname(resolve(path)));
+  let around = first;
+  while (others.some((other) => !`${other}${sep}`.startsWith(around.endsWith(sep) ? around : `${around}${sep}`)))
+    around = dirname(around);
+  return around;
 }
 
 /** Relative names, with forward slashes. */

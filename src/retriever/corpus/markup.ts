@@ -22,12 +22,15 @@ const selectors: SelectorDefinition[] = [
 
 const wholeText: HtmlToTextOptions = { wordwrap: false, limits, selectors };
 
+const textOf = (html: string, options: HtmlToTextOptions = {}): string =>
+  convert(html, { ...wholeText, ...options }).replace(/\n{3,}/g, '\n\n');
+
 export const htmlDocument: Parse = (bytes, report) => {
   const html = decoded(bytes, report);
   if (html === undefined) return notUtf8;
   const title = firstOf(html, 'title') ?? firstOf(html, 'h1');
   const baseElements = { selectors: ['main', 'article', 'body'], returnDomByDefault: true };
-  return withoutTitle({ title, text: convert(html, { ...wholeText, baseElements: nestedOnce(html, baseElements) }) });
+  return withoutTitle({ title, text: textOf(html, { baseElements: nestedOnce(html, baseElements) }) });
 };
 
 /** A page has one main part: the first kind of element that it has. */
@@ -46,18 +49,21 @@ function firstOf(html: string, selector: string): string | undefined {
 export const markdownDocument: Parse = (bytes, report) => {
   const raw = decoded(bytes, report);
   if (raw === undefined) return notUtf8;
-  const plain = withoutFrontMatter(raw).replace(headingAttributes, '$1');
+  const plain = withoutFrontMatter(raw).replace(headingAttributes, '$1').replace(linkAttributes, ')');
   const heading = markdownTitle(raw);
   const title = heading === undefined ? undefined : markdownText(heading).replace(/\s+/g, ' ').trim();
   return withoutTitle({ title, text: markdownText(plain) });
 };
+
+/** `[text](page.md){.internal-link target=_blank}` */
+const linkAttributes = /\)\{[ \t]*[#.:][^{}\n]{0,200}\}/g;
 
 /** `# Heading { #anchor }` */
 const headingAttributes = /^(#{1,6}[ \t][^\n{]{0,300})\{[ \t]*[#.:][^{}\n]{0,200}\}[ \t]*$/gm;
 
 function markdownText(markdown: string): string {
   try {
-    return convert(marked.parse(markdown, { async: false }), wholeText);
+    return textOf(marked.parse(markdown, { async: false }));
   } catch (error) {
     // Nested deeper than the parser can go: better with its mark-up than not at all.
     if (error instanceof RangeError) return markdown;
