@@ -7,9 +7,11 @@ import { auditCommand } from './audit.ts';
 import { compareEvalsCommand } from './compare-evals.ts';
 import { doctorCommand } from './doctor.ts';
 import { compareCommand, evolveCommand } from './evolve.ts';
+import { indexCommand } from './index-command.ts';
 import { manifestCommand } from './manifest.ts';
 import { pretrainCommand } from './pretrain.ts';
 import { scoreCommand } from './score.ts';
+import { searchCommand } from './search.ts';
 import { serveEngineCommand } from './serve-engine.ts';
 import { serveSearchCommand } from './serve-search.ts';
 import { showCommand } from './show.ts';
@@ -48,6 +50,8 @@ function program(args: readonly string[], terminal: Terminal): Command {
     askCommand(terminal),
     doctorCommand(terminal),
     worldCommand(terminal),
+    indexCommand(terminal, args),
+    searchCommand(terminal),
     manifestCommand(terminal),
     scoreCommand(terminal),
     compareEvalsCommand(terminal),
