@@ -5,7 +5,7 @@
 import { holm, type McNemar, mcnemar } from '../method/statistics.ts';
 import { UserError } from '../util/error.ts';
 import { groupBy } from '../util/group.ts';
-import { type Measured, measure } from './measure.ts';
+import { type Figures, type Measurable, type Measured, measure } from './measure.ts';
 import { type EvaluationResult, type Fingerprint, failed, type ItemResult } from './result.ts';
 import { inTableOrder } from './seven.ts';
 
@@ -71,19 +71,7 @@ export function compareEvaluations(a: EvaluationResult, b: EvaluationResult, for
   for (const pair of pairs) refuseUnlike(pair.a, pair.b);
   if (pairs.length === 0)
     throw new UserError('The two evaluations have no question in common; there is nothing to compare.');
-  const means = (value: (pair: (typeof pairs)[number], metric: DifferenceMetric) => number) =>
-    measure(
-      pairs.map((pair) => ({
-        id: pair.a.id,
-        set: pair.a.set,
-        values: Object.fromEntries(DIFFERENCE_METRICS.map((m) => [m, value(pair, m)])) as Record<
-          DifferenceMetric,
-          number
-        >,
-      })),
-      DIFFERENCE_METRICS,
-      'comparison',
-    );
+  const found = measure(pairs.map(figuresOf), SIDED, 'comparison');
   const testsOf = (metric: TestedMetric) => {
     const bySet = groupBy(pairs, (pair) => pair.a.set);
     const sets = inTableOrder(bySet.keys());
@@ -100,17 +88,54 @@ export function compareEvaluations(a: EvaluationResult, b: EvaluationResult, for
     onlyA: judgedA.size - pairs.length,
     onlyB: judgedB.size - pairs.length,
     complete: { a: a.complete, b: b.complete },
-    a: means((pair, m) => pair.a[m]),
-    b: means((pair, m) => pair.b[m]),
-    difference: means((pair, m) => pair.b[m] - pair.a[m]),
+    a: sideOf(found, 'a'),
+    b: sideOf(found, 'b'),
+    difference: sideOf(found, 'difference'),
     tests: { em: testsOf('em'), coverEm: testsOf('coverEm') },
+  };
+}
+
+type Side = 'a' | 'b' | 'difference';
+type Sided = `${Side} ${DifferenceMetric}`;
+interface Pair {
+  readonly a: ItemResult;
+  readonly b: ItemResult;
+}
+
+/** All from the same draws. */
+const SIDED = DIFFERENCE_METRICS.flatMap((m): Sided[] => [`a ${m}`, `b ${m}`, `difference ${m}`]);
+
+const figuresOf = ({ a, b }: Pair): Measurable<Sided> => {
+  const values = DIFFERENCE_METRICS.flatMap((m): [Sided, number][] => [
+    [`a ${m}`, a[m]],
+    [`b ${m}`, b[m]],
+    [`difference ${m}`, b[m] - a[m]],
+  ]);
+  return { id: a.id, set: a.set, values: Object.fromEntries(values) as Record<Sided, number> };
+};
+
+function sideOf(found: Measured<Sided>, side: Side): Measured<DifferenceMetric> {
+  const pick = (figures: Figures<Sided>): Figures<DifferenceMetric> => ({
+    em: figures[`${side} em`],
+    coverEm: figures[`${side} coverEm`],
+    f1: figures[`${side} f1`],
+  });
+  const orNull = (figures: Figures<Sided> | null) => (figures === null ? null : pick(figures));
+  return {
+    sets: Object.fromEntries(
+      Object.entries(found.sets).map(([set, figures]) => [set, { n: figures.n, ...pick(figures) }]),
+    ),
+    macro: orNull(found.macro),
+    micro: orNull(found.micro),
+    singleHop: orNull(found.singleHop),
+    multiHop: orNull(found.multiHop),
   };
 }
 
 const judged = ({ items }: EvaluationResult): ReadonlyMap<string, ItemResult> =>
   new Map(items.filter((item) => !failed(item)).map((item) => [item.id, item]));
 
-const testOf = (pairs: readonly { readonly a: ItemResult; readonly b: ItemResult }[], metric: TestedMetric): McNemar =>
+const testOf = (pairs: readonly Pair[], metric: TestedMetric): McNemar =>
   mcnemar(
     pairs.map(({ a }) => a[metric] === 1),
     pairs.map(({ b }) => b[metric] === 1),

@@ -83,11 +83,17 @@ export interface Pools {
 }
 
 /** Loads them all. A question that two files of a set hold under one id counts once. */
-export async function loadPools(files: readonly QuestionFile[], form?: string): Promise<Pools> {
+export async function loadPools(
+  files: readonly QuestionFile[],
+  form?: string,
+  progress: (file: QuestionFile, share: number | null) => void = () => {},
+): Promise<Pools> {
   const bySet = new Map<string, ExamQuestion[]>();
   const reports: (LoadReport & { set: string })[] = [];
-  for (const { set, path } of files) {
-    const { questions, report } = await loadQuestions(path, { set, ...(form === undefined ? {} : { form }) });
+  for (const file of files) {
+    const { set, path } = file;
+    const watched = { set, progress: (share: number | null) => progress(file, share) };
+    const { questions, report } = await loadQuestions(path, form === undefined ? watched : { ...watched, form });
     reports.push({ set, ...report });
     const pool = bySet.get(set) ?? [];
     bySet.set(set, pool);

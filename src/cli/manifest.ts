@@ -11,6 +11,7 @@ import { visible } from '../report/visible.ts';
 import { UserError } from '../util/error.ts';
 import { helpExamples } from './examples.ts';
 import { openProgress } from './progress.ts';
+import { openReading } from './reading.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Flags {
@@ -48,8 +49,9 @@ export function manifestCommand(terminal: Terminal): Command {
 async function makeManifest({ out, questions, form, partial = false, json = false }: Flags, terminal: Terminal) {
   const progress = openProgress(terminal, 0, json);
   try {
-    progress.note('reading questions');
-    const { bySet, reports } = await loadPools(await findQuestionFiles(questions), form);
+    const reading = openReading(progress, terminal);
+    const files = await findQuestionFiles(questions);
+    const { bySet, reports } = await loadPools(files, form, ({ path }, share) => reading(`reading ${path}`, share));
     for (const line of reports.flatMap(warningLines)) progress.warn(`Warning: ${line}`);
     const { manifest, short } = fixedManifest(bySet);
     if (short.length > 0 && !partial) throw new UserError(shortText(short));

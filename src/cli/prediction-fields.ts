@@ -1,8 +1,7 @@
 /** Which fields of a predictions file hold what: as the flags say, or by their usual names. */
 
 import type { Metrics } from '../benchmark/invariant.ts';
-import type { Container } from '../benchmark/load/container.ts';
-import { openRows } from '../benchmark/load/rows.ts';
+import { openRows, type Rows } from '../benchmark/load/rows.ts';
 import type { PredictionRow } from '../benchmark/predictions.ts';
 import { setNamed } from '../benchmark/seven.ts';
 import { type Path, parsePath, valueAt } from '../recipe/audit-log/path.ts';
@@ -36,8 +35,7 @@ interface Field {
   found: boolean;
 }
 
-export interface Predictions {
-  readonly container: Container;
+export interface Predictions extends Pick<Rows, 'container' | 'share'> {
   readonly rows: AsyncGenerator<PredictionRow>;
 }
 
@@ -64,11 +62,11 @@ export async function readPredictions(
   };
   const metricPaths = Object.entries(METRIC_FIELDS).map(([name, paths]) => [name, paths.map(parsePath)] as const);
   const wanted = Object.values(fields).flatMap(({ paths }) => paths.map(({ text }) => text.split(/[.[]/)[0]));
-  const { container, rows } = await openRows(
+  const { container, rows, share } = await openRows(
     file,
     without.filter((name) => !wanted.includes(name)),
   );
-  return { container, rows: read() };
+  return { container, share, rows: read() };
 
   async function* read(): AsyncGenerator<PredictionRow> {
     const names = new Set<string>();

@@ -15,6 +15,7 @@ import { visible } from '../report/visible.ts';
 import { helpExamples } from './examples.ts';
 import { type FieldFlags, readPredictions } from './prediction-fields.ts';
 import { openProgress } from './progress.ts';
+import { openReading, watched } from './reading.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Flags extends FieldFlags {
@@ -67,15 +68,19 @@ async function score(file: string, flags: Flags, terminal: Terminal): Promise<vo
     progress.note(`scoring ${file}`);
     const asked = flags.questions === undefined ? null : await readManifest(flags.questions);
     for (const line of asked === null ? [] : warningLines(asked.report)) progress.warn(`Warning: ${line}`);
-    const { container, rows } = await readPredictions(file, flags, asked !== null, PASSAGE_COLUMNS);
+    const reading = openReading(progress, terminal);
+    const { container, rows, share } = await readPredictions(file, flags, asked !== null, PASSAGE_COLUMNS);
     const stem = stemOf(file);
-    const scored = await scorePredictions(rows, {
-      questions: asked?.questions ?? null,
-      set: setNamed(stem)?.name ?? stem,
-      table: container === 'csv' || container === 'tsv',
-      missingIsWrong: flags.missingIsWrong ?? false,
-      fingerprint: { predictions: basename(file), extraction: flags.extract },
-    });
+    const scored = await scorePredictions(
+      watched(rows, () => reading(`scoring ${file}`, share())),
+      {
+        questions: asked?.questions ?? null,
+        set: setNamed(stem)?.name ?? stem,
+        table: container === 'csv' || container === 'tsv',
+        missingIsWrong: flags.missingIsWrong ?? false,
+        fingerprint: { predictions: basename(file), extraction: flags.extract },
+      },
+    );
     if (out !== undefined) await writeEvaluation(out, scored.evaluation);
     for (const line of scoreWarnings(scored.report)) progress.warn(`Warning: ${line}`);
     progress.close();

@@ -1,5 +1,6 @@
 /** Bytes of a file, unpacked when they are gzip whatever the name says. Read once: a pipe works too. */
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { readError } from '../../retriever/corpus/open.ts';
@@ -11,6 +12,8 @@ export interface Opened {
   readonly short: boolean;
   /** All of it, from the first byte on. */
   readonly chunks: AsyncIterable<Buffer>;
+  /** Share of the file that was read so far; null when its size is not known (a pipe). */
+  readonly share: () => number | null;
 }
 
 /** Enough to see what a file is. */
@@ -18,17 +21,17 @@ const headSize = 1 << 16;
 const chunkSize = 1 << 20;
 
 export async function openBytes(path: string): Promise<Opened> {
-  const raw = await beginning(guarded(path, createReadStream(path, { highWaterMark: chunkSize })));
+  const file = createReadStream(path, { highWaterMark: chunkSize });
+  const raw = await beginning(guarded(path, file));
+  const { size } = await stat(path).catch((error) => {
+    throw readError(path, error);
+  });
+  const share = (): number | null => (size === 0 ? null : Math.min(1, file.bytesRead / size));
   const zipped = raw.head[0] === 0x1f && raw.head[1] === 0x8b;
+  if (!zipped) return { ...raw, share };
   // The callback may stay empty: pipeline hands every error on to the stream that is read here.
-  return zipped
-    ? beginning(
-        guarded(
-          path,
-          pipeline(raw.chunks, createGunzip(), () => {}),
-        ),
-      )
-    : raw;
+  const unpacked = pipeline(raw.chunks, createGunzip(), () => {});
+  return { ...(await beginning(guarded(path, unpacked))), share };
 }
 
 /** A small file, as text. */
@@ -38,7 +41,7 @@ export async function readText(path: string): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-async function beginning(source: AsyncGenerator<Buffer>): Promise<Opened> {
+async function beginning(source: AsyncGenerator<Buffer>): Promise<Omit<Opened, 'share'>> {
   const held: Buffer[] = [];
   let size = 0;
   let done = false;

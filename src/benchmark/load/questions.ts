@@ -34,11 +34,16 @@ export interface LoadOptions {
   readonly set: string;
   /** Name of a form; default: as the first row shows. */
   readonly form?: string;
+  /** Hears now and then which share of the file was read; null when it is not known. */
+  readonly progress?: (share: number | null) => void;
 }
 
+/** Rows from one word on progress to the next. */
+const often = 1000;
+
 /** Throws UserError when no form fits or no question remains. */
-export async function loadQuestions(path: string, { set, form: wanted }: LoadOptions): Promise<Loaded> {
-  const { container, rows } = await openRows(path, PASSAGE_COLUMNS);
+export async function loadQuestions(path: string, { set, form: wanted, progress }: LoadOptions): Promise<Loaded> {
+  const { container, rows, share } = await openRows(path, PASSAGE_COLUMNS);
   const dropped: Record<Dropped, number> = { no_question: 0, no_gold: 0, unanswerable: 0, duplicate: 0 };
   const notes: Partial<Record<LoadNote, number>> = {};
   const byId = new Map<string, ExamQuestion>();
@@ -46,7 +51,7 @@ export async function loadQuestions(path: string, { set, form: wanted }: LoadOpt
   let count = 0;
   let example: string | null = null;
   for await (const located of rows) {
-    count++;
+    if (++count % often === 0) progress?.(share());
     form ??= formOf(located, wanted);
     const read = readRow(located.row, form, set);
     const id = typeof read === 'string' ? '' : freeId(read.question, byId);

@@ -20,6 +20,8 @@ export interface Located {
 export interface Rows {
   readonly container: Container;
   readonly rows: AsyncGenerator<Located>;
+  /** Share of the file that was read so far; null when it is not known. */
+  readonly share: () => number | null;
 }
 
 /** Hears of a damaged row, with its place; what it throws ends the reading. */
@@ -33,7 +35,7 @@ const stop: Damaged = (problem) => {
 export async function openRows(path: string, without: readonly string[] = [], damaged: Damaged = stop): Promise<Rows> {
   const opened = await openBytes(path);
   const container = containerOf(opened, path);
-  return { container, rows: read() };
+  return { container, rows: read(), share: container === 'parquet' ? () => null : opened.share };
 
   async function* read(): AsyncGenerator<Located> {
     const { chunks } = opened;
