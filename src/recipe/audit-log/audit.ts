@@ -145,7 +145,6 @@ function unresolvedOf(all: readonly Judged<GradedQuestion>[]): Record<string, nu
 }
 
 function auditSystem(system: string, steps: readonly JudgedLogStep[]): SystemAudit {
-  const all = auditScope(steps, system);
   const rounds = [...groupBy(steps, ({ round }) => round)].map(([round, own]): RoundAudit => {
     const name = `${system} round ${round}`;
     const scope = auditScope(own, name);
@@ -161,7 +160,7 @@ function auditSystem(system: string, steps: readonly JudgedLogStep[]): SystemAud
   const hopCounts = [...new Set(steps.flatMap((own) => own.questions.flatMap(({ feedback }) => feedback.hops ?? [])))];
   return {
     system,
-    all,
+    all: rounds.length === 1 ? rounds[0]!.scope : auditScope(steps, system),
     rounds,
     byHops: hopCounts
       .sort((a, b) => a - b)

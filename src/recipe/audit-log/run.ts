@@ -82,9 +82,11 @@ async function judged(
 ): Promise<LogAudit> {
   const matcher = matcherOf(settings.matcher, chat);
   const gold = goldAuditor(matcher);
-  if (chat === null) return auditLog(log, { auditor: gold, matcher, judge: null, progress: listener.judged });
+  if (chat === null || settings.judge === null)
+    return auditLog(log, { auditor: gold, matcher, judge: null, progress: listener.judged });
   listener.note(`self-test of ${chat.name}`);
-  await selfTest(chat, { auditor: true, matcher: settings.matcher === 'judge' });
+  // Not from the cache: the server of today is tested.
+  await selfTest(settings.judge, { auditor: true, matcher: settings.matcher === 'judge' });
   const texts = settings.sources === null ? new Map<string, string>() : await textsOf(settings.sources, log, listener);
   const auditor = judgeAuditor({ chat, sourceText: (source) => texts.get(source) ?? null });
   // What the judge is measured against must not be the judge.
