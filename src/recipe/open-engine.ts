@@ -19,7 +19,7 @@ export interface EngineOptions {
   readonly api?: 'chat' | 'completions';
   /** Directory with the tokenizer.json of a server's model: the server is then used with token ids. */
   readonly tokenizer?: string;
-  /** Longest sequence, in the engine's tokens; an engine that knows its own needs none. */
+  /** Longest sequence, in the model's tokens; an engine that knows its own needs none. */
   readonly contextLength?: number;
   /** Most requests under way at once, for a server. */
   readonly concurrency?: number;

@@ -24,6 +24,8 @@ export interface OpenAIEngine extends Engine {
 }
 
 const CONCURRENCY = 32;
+/** Code points of a token, about: only the server counts tokens of text. */
+const PER_TOKEN = 4;
 /** Code points that a text conversation may have where nobody says: the server is the one that knows. */
 const TEXT_CONTEXT = 10_000_000;
 
@@ -63,7 +65,7 @@ async function engineOf(
     ...extra,
   });
   const accepted = await probe(client, { wire, name, tokenizer, bodyOf: (request) => wholeBody(model, request) });
-  const context = contextLength ?? (own === undefined ? TEXT_CONTEXT : contextOf(served));
+  const context = own === undefined ? textContext(contextLength) : (contextLength ?? contextOf(served));
   if (context === null)
     throw new UserError(
       `${plainUrl(client.root)} does not say how many tokens "${model}" holds; give --context-length`,
@@ -96,6 +98,8 @@ async function engineOf(
     close: client.close,
   };
 }
+
+const textContext = (tokens: number | undefined): number => (tokens === undefined ? TEXT_CONTEXT : tokens * PER_TOKEN);
 
 /** Null where the server has no list. */
 async function listModels(client: Client): Promise<readonly ServedModel[] | null> {

@@ -15,7 +15,7 @@ export interface OpenAIOptions {
   readonly api?: TextApi;
   /** The model's own: prompts and completions are then token ids, which the server must offer. */
   readonly tokenizer?: Tokenizer;
-  /** In the engine's tokens: of the model with a tokenizer, else code points. Default what the server says, if anything. */
+  /** In the model's tokens. Default what the server says with a tokenizer; without one, prompts are tried and the server decides. */
   readonly contextLength?: number;
   /** Most requests under way at once; fewer when the server says 429. */
   readonly concurrency?: number;

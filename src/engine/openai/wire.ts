@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Completion, SampleRequest, Tokenizer } from '../../engine.ts';
 import { InfraError, UserError } from '../../util/error.ts';
-import { messagesOf, textOf } from './messages.ts';
+import { messagesOf, type Prompt, textOf } from './messages.ts';
 import type { ServerKind } from './server.ts';
 
 export type WireName = 'ids' | 'chat' | 'completions';
@@ -123,8 +123,7 @@ const chatWire = (tokenizer: Tokenizer, kind: ServerKind): Wire => ({
     const { message } = choice;
     if (message === undefined) throw new BadReply('the reply has no message');
     const said = message.content ?? message.refusal ?? '';
-    const { messages, unfinished } = messagesOf(prompt, tokenizer);
-    const before = unfinished && kind.repeats ? messages.at(-1)!.content : '';
+    const before = kind.repeats ? begun(messagesOf(prompt, tokenizer)) : '';
     return textCompletion(
       thought(message) + (said.startsWith(before) ? said.slice(before.length) : said),
       choice,
@@ -133,6 +132,9 @@ const chatWire = (tokenizer: Tokenizer, kind: ServerKind): Wire => ({
     );
   },
 });
+
+/** What the reply goes on from. */
+const begun = ({ messages, unfinished }: Prompt): string => (unfinished ? messages.at(-1)!.content : '');
 
 const completionsWire = (tokenizer: Tokenizer): Wire => ({
   path: '/completions',
