@@ -154,7 +154,7 @@ async function examineeOf(
     kind: choice === null ? 'server' : 'local',
     retriever,
     strategy,
-    budget: { topK, turns, maxTokens: maxTokens ?? defaultMaxTokens(engine.contextLength) },
+    budget: { topK, turns, maxTokens: maxTokens ?? defaultMaxTokens(engine) },
     dialect,
   };
 }

@@ -15,13 +15,23 @@ import type { Run } from '../store/run.ts';
 import { openStrategy, type StrategyName } from '../strategy/open.ts';
 import type { Budget } from '../strategy.ts';
 import { dialectFor, type GeneralDialect } from '../text/dialect/fit.ts';
+import { miniLimits } from '../train/pretrain/mini-task.ts';
+import { readerLimits } from '../train/pretrain/reader-task.ts';
 import { diskError } from '../util/disk.ts';
 import { openAppender } from '../util/jsonl.ts';
 
 export const DEFAULT_BUDGET = { turns: 5, topK: 3 } as const;
 
+/** Our policies were trained with as many. */
+const TRAINED: Readonly<Record<string, number>> = {
+  compact: miniLimits.solver.tokensPerTurn,
+  cloze: readerLimits.solver.tokensPerTurn,
+};
+
 /** As in the papers, or what a smaller model has room for beside what it reads. */
-export const defaultMaxTokens = (contextLength: number): number => Math.min(512, Math.floor(contextLength / 6));
+export function defaultMaxTokens({ tokenizer, contextLength }: Pick<Engine, 'tokenizer' | 'contextLength'>): number {
+  return TRAINED[dialectFor(tokenizer, 'search-r1').name] ?? Math.min(512, Math.floor(contextLength / 6));
+}
 
 /** Questions at once: replies of the local engine depend on their batch, and what it keeps for them must fit in memory. */
 const BATCH = { local: 64, server: 128 } as const;
