@@ -41,9 +41,9 @@ describe('command line', () => {
     [['evolve', '--sed', '3'], `unknown option '--sed' (Did you mean --seed?); see "crossfold evolve --help"`],
     [['ask', 'x'], `required option '--run <dir>' not specified; see "crossfold ask --help"`],
     [['compare', '--seed'], `option '--seed <n>' argument missing; see "crossfold compare --help"`],
-    [['audit'], `missing required argument 'run'; see "crossfold audit --help"`],
+    [['audit'], `missing required argument 'path'; see "crossfold audit --help"`],
     [['evolve', '--rounds', 'x'], '--rounds is "x"; expected a whole number, at least 1'],
-    [['audit', 'nowhere'], 'nowhere: no run here (run.json is missing)'],
+    [['audit', 'nowhere'], 'nowhere: does not exist; expected the folder of a run or a log file'],
     [
       ['show', 'x', '--outcome', 'bad'],
       `option '--outcome <name>' argument 'bad' is invalid. Allowed choices are right, wrong, false-agreement, malformed, error; see "crossfold show --help"`,
