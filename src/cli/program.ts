@@ -6,6 +6,7 @@ import { askCommand } from './ask.ts';
 import { auditCommand } from './audit.ts';
 import { compareEvalsCommand } from './compare-evals.ts';
 import { doctorCommand } from './doctor.ts';
+import { evaluateCommand } from './evaluate.ts';
 import { compareCommand, evolveCommand } from './evolve.ts';
 import { indexCommand } from './index-command.ts';
 import { manifestCommand } from './manifest.ts';
@@ -53,6 +54,7 @@ function program(args: readonly string[], terminal: Terminal): Command {
     indexCommand(terminal, args),
     searchCommand(terminal),
     manifestCommand(terminal),
+    evaluateCommand(terminal),
     scoreCommand(terminal),
     compareEvalsCommand(terminal),
     serveEngineCommand(terminal),
