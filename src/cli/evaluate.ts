@@ -201,7 +201,11 @@ const textOf = (strategy: string, dir: string, result: EvaluationResult): string
 function refuseIncomplete(results: readonly EvaluationResult[]): void {
   const lost = results.flatMap(({ items }) => items.filter(({ stop }) => stop === 'error'));
   if (lost.length === 0) return;
+  const [what, those] =
+    lost.length === 1
+      ? ['1 question was lost to an outage', 'that']
+      : [`${count(lost.length)} questions were lost to outages`, 'those'];
   throw new InfraError(
-    `${count(lost.length)} questions were lost to outages (${lost[0]!.error ?? 'no reason given'}); run the same command again to try just those`,
+    `${what} (${lost[0]!.error ?? 'no reason given'}); run the same command again to try just ${those}`,
   );
 }
