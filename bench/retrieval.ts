@@ -1,84 +1,154 @@
 /**
- * Retrieval: our BM25 beside wink-bm25-text-search in one run, one thread, the same words, settings and queries.
- * Uses the HotpotQA passages in ../shared when they are there, else made-up passages. Figures hold for this machine only.
+ * Retrieval in one run: ours beside npm and Python peers, each in a process of its own, on the same words, settings (k1 0.9,
+ * b 0.4; HNSW M 16, efConstruction 128, ef 64), queries and top 10. Figures hold for this machine only; ratios travel better.
+ * Peers are installed on the first run. Graphs are built on one thread (faiss: all); exact search uses all threads.
+ *
+ *   --passages N   made-up passages instead of the published ones
+ *   --vectors N    vectors of 384 dimensions (default 20,000)
+ *   --no-python, --json
  */
-import { bm25 } from '../src/retriever/bm25.ts';
-import type { Passage } from '../src/types.ts';
-import { rng } from '../src/util/rng.ts';
-import { haveRealData, realPassages, realQuestions } from '../test/retriever/real.ts';
-import { winkSearch } from '../test/retriever/wink.ts';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { vectors, words, writeCorpus } from './peers/corpus.ts';
+import { measureHttp } from './peers/http.ts';
+import { installNpmPeers, installPythonPeers, lastLine } from './peers/install.ts';
+import type { Measured } from './peers/measured.ts';
+import { SUBJECTS, type Subject } from './peers/subjects.ts';
+
+type Group = Subject['group'];
 
 interface Row {
   readonly name: string;
-  /** Milliseconds. */
-  readonly build: number;
-  /** Milliseconds a query. */
-  readonly p50: number;
-  readonly p95: number;
-  /** Queries a second over the whole pass. */
-  readonly qps: number;
+  readonly group: Group;
+  /** Or why it was skipped. */
+  readonly result: Measured | string;
 }
 
-type Search = (query: string) => unknown;
+const GROUPS: readonly { readonly group: Group; readonly title: string; readonly ours: string }[] = [
+  { group: 'words', title: 'BM25', ours: 'crossfold bm25' },
+  { group: 'exact', title: 'Exact dense search', ours: 'crossfold exact' },
+  { group: 'graph', title: 'Approximate dense search (HNSW)', ours: 'crossfold hnsw f16' },
+];
+const PYTHON: readonly (readonly [string, Group])[] = [
+  ['bm25s', 'words'],
+  ['faiss flat', 'exact'],
+  ['faiss hnsw', 'graph'],
+];
+const DIMENSION = 384;
+const HTTP = 'crossfold over HTTP';
 
-const madeUp = (random = rng('bench')) => {
-  const sentence = (words: number): string =>
-    Array.from({ length: words }, () => `w${Math.floor(30_000 * random.uniform() ** 4)}`).join(' ');
-  const passages = Array.from({ length: 6000 }, (_, i): Passage => {
-    const id = `p${i}`;
-    return { id, source: id, title: sentence(2), text: sentence(30 + random.below(80)) };
+const { values: flags } = parseArgs({
+  options: {
+    passages: { type: 'string' },
+    vectors: { type: 'string', default: '20000' },
+    python: { type: 'boolean', default: true },
+    json: { type: 'boolean', default: false },
+  },
+  allowNegative: true,
+});
+
+const dir = mkdtempSync(join(tmpdir(), 'crossfold-bench-'));
+const note = (text: string): void => console.error(text);
+
+/** A subject in a process of its own. */
+async function measured(program: string, args: readonly string[]): Promise<Measured | string> {
+  note(`  ${args.at(-2)} …`);
+  try {
+    const { stdout } = await promisify(execFile)(program, [...args], { maxBuffer: 1 << 26, timeout: 300_000 });
+    return JSON.parse(stdout) as Measured;
+  } catch (error) {
+    return lastLine(error);
+  }
+}
+
+async function measureAll(queries: readonly string[]): Promise<readonly Row[]> {
+  const here = (name: string): string => fileURLToPath(new URL(`./peers/${name}`, import.meta.url));
+  const npm = await installNpmPeers();
+  if (npm !== null) note(`npm peers are skipped: ${npm}`);
+  const python = flags.python ? await installPythonPeers() : { reason: '--no-python' };
+  const rows: Row[] = [];
+  for (const { name, group } of SUBJECTS) {
+    const result = await measured(process.execPath, ['--expose-gc', '--import', 'tsx', here('subject.ts'), name, dir]);
+    rows.push({ name, group, result });
+    if (name === 'crossfold index') rows.push({ name: HTTP, group, result: await measureHttp(dir, queries) });
+  }
+  for (const [name, group] of PYTHON) {
+    const result = 'reason' in python ? python.reason : await measured(python.python, [here('subject.py'), name, dir]);
+    rows.push({ name, group, result });
+  }
+  return rows;
+}
+
+/** Share of the exact top 3 that is in the top 3 found. */
+function recall(found: Measured, exact: Measured): number {
+  const shared = Math.min(found.top.length, exact.top.length);
+  let hits = 0;
+  for (let q = 0; q < shared; q++)
+    hits += exact.top[q]!.slice(0, 3).filter((at) => found.top[q]!.slice(0, 3).includes(at)).length;
+  return hits / (3 * shared);
+}
+
+function print(rows: readonly Row[]): void {
+  const line = (...[first, ...rest]: readonly string[]): void =>
+    console.log(`${(first ?? '').padEnd(31)}${rest.map((cell) => cell.padStart(11)).join('')}`);
+  const times = (ratio: number): string => `${ratio.toPrecision(ratio < 100 ? 2 : 3)}x`;
+  const results = new Map(rows.flatMap(({ name, result }) => (typeof result === 'string' ? [] : [[name, result]])));
+  const exact = results.get('crossfold exact');
+  for (const { group, title, ours } of GROUPS) {
+    const members = rows.filter((row) => row.group === group);
+    console.log(`\n${title}`);
+    line('', 'build s', 'MB', 'p50 ms', 'p95 ms', 'q/s 1', 'q/s 64', group === 'words' ? '' : 'recall@3');
+    for (const { name, result: r } of members)
+      if (typeof r === 'string') line(name, `skipped: ${r}`);
+      else
+        line(
+          name,
+          r.build.toFixed(2),
+          r.memory.toFixed(0),
+          r.p50.toFixed(3),
+          r.p95.toFixed(3),
+          r.qps1.toFixed(0),
+          r.qps64.toFixed(0),
+          group === 'words' || exact === undefined ? '' : recall(r, exact).toFixed(4),
+        );
+    const base = results.get(ours);
+    if (base === undefined) continue;
+    line(`${ours} is better by`, 'build', 'memory', 'p50', 'p95', 'q/s 1', 'q/s 64');
+    for (const { name, result: r } of members)
+      if (typeof r !== 'string' && name !== ours)
+        line(
+          `  than ${name}`,
+          ...[r.build / base.build, r.memory / base.memory, r.p50 / base.p50, r.p95 / base.p95].map(times),
+          ...[base.qps1 / r.qps1, base.qps64 / r.qps64].map(times),
+        );
+  }
+}
+
+try {
+  const { what, passages, queries } = await words(flags.passages === undefined ? undefined : Number(flags.passages));
+  const [count, load] = [Number(flags.vectors), loadavg()[0]!];
+  writeCorpus(dir, {
+    passages,
+    queries,
+    rows: vectors(count, DIMENSION, 'rows'),
+    queryRows: vectors(queries.length, DIMENSION, 'queries'),
+    dimension: DIMENSION,
   });
-  return { passages, queries: Array.from({ length: 200 }, () => sentence(16)) };
-};
-
-const { passages, queries } = haveRealData()
-  ? { passages: await realPassages('hotpotqa'), queries: realQuestions('hotpotqa').map((q) => q.question) }
-  : madeUp();
-
-async function measure(name: string, open: () => Search): Promise<Row> {
-  const opened = performance.now();
-  const search = open();
-  const build = performance.now() - opened;
-  for (const query of queries) await search(query); // warm-up
-  const times: number[] = [];
-  for (let pass = 0; pass < 3; pass++)
-    for (const query of queries) {
-      const from = performance.now();
-      await search(query);
-      times.push(performance.now() - from);
-    }
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))]!;
-  return {
-    name,
-    build,
-    p50: at(0.5),
-    p95: at(0.95),
-    qps: (1000 * times.length) / times.reduce((sum, t) => sum + t, 0),
-  };
+  const cpu = `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores, load ${load.toFixed(1)}, Node ${process.version}`;
+  const rows = await measureAll(queries);
+  if (flags.json) console.log(JSON.stringify({ machine: cpu, corpus: what, rows }, null, 2));
+  else {
+    console.log(`${cpu}`);
+    console.log(
+      `${passages.length} passages (${what}), ${count} made-up vectors of ${DIMENSION}, ${queries.length} queries, top 10`,
+    );
+    if (load > 0.5) console.log('The machine is not quiet: compare ratios, not times.');
+    print(rows);
+  }
+} finally {
+  rmSync(dir, { recursive: true });
 }
-
-const ours = await measure('crossfold', () => {
-  const retriever = bm25(passages);
-  return (query) => retriever.search([query], 10);
-});
-const theirs = await measure('wink', () => {
-  const search = winkSearch(passages);
-  return (query) => search(query, 10);
-});
-
-console.log(
-  `${passages.length} passages, ${queries.length} queries × 3 after one warm-up pass, top 10, Node ${process.version}`,
-);
-const line = (...cells: readonly string[]): void => console.log(cells.map((cell) => cell.padStart(12)).join(''));
-line('', 'build ms', 'p50 ms', 'p95 ms', 'queries/s');
-for (const row of [ours, theirs])
-  line(row.name, row.build.toFixed(0), row.p50.toFixed(3), row.p95.toFixed(3), row.qps.toFixed(0));
-const times = (ratio: number): string => `${ratio.toFixed(1)}x`;
-line(
-  'faster',
-  times(theirs.build / ours.build),
-  times(theirs.p50 / ours.p50),
-  times(theirs.p95 / ours.p95),
-  times(ours.qps / theirs.qps),
-);
