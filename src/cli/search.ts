@@ -1,6 +1,6 @@
 /** `crossfold search "query" --index DIR`: the best passages, for people. */
 import { Command, Option } from 'commander';
-import { openIndexFor } from '../recipe/index-build.ts';
+import { openSearchIndex } from '../recipe/open-retriever.ts';
 import { visible, visibleLines } from '../report/visible.ts';
 import { analyze, word } from '../retriever/analyze.ts';
 import type { SearchMode } from '../retriever/index/open.ts';
@@ -29,13 +29,13 @@ export function searchCommand(terminal: Terminal): Command {
     .requiredOption('--index <dir>', 'folder that "crossfold index" made')
     .addOption(countOption('-k, --k <n>', 'how many passages').default(3))
     .addOption(
-      new Option('--mode <name>', 'by words, by meaning, or both (default: both where the index has vectors)').choices([
+      new Option('--mode <name>', 'by words, by meaning, or both (default: by words; both with --encoder)').choices([
         'bm25',
         'dense',
         'hybrid',
       ]),
     )
-    .option('--encoder <spec>', 'where the encoder of the index is now, if it moved')
+    .option('--encoder <spec>', 'the encoder of the index (default: where it was when the index was built)')
     .option('--json', 'print the hits as JSON')
     .addHelpText(
       'after',
@@ -54,7 +54,10 @@ async function search(query: string, { index: dir, k, mode, encoder, json }: Fla
   const progress = openProgress(terminal, 0, json === true);
   try {
     progress.note('opening the index');
-    const index = await openIndexFor(dir, mode, encoder);
+    const index = await openSearchIndex(dir, {
+      ...(mode === undefined ? {} : { mode }),
+      ...(encoder === undefined ? {} : { encoder }),
+    });
     try {
       progress.note('searching');
       const [hits] = await index.search([query], k);

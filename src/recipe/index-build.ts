@@ -1,8 +1,6 @@
 /** An index as the command line builds it: the encoder opened by its name, and one builder a folder. */
 import { dirname } from 'node:path';
 import { type BuildOptions, type BuiltIndex, buildIndex } from '../retriever/index/build.ts';
-import { readManifest } from '../retriever/index/check.ts';
-import { type OpenIndex, openIndex, type SearchMode } from '../retriever/index/open.ts';
 import { acquireLock } from '../store/lock.ts';
 import { makeFolder } from '../util/disk.ts';
 import { openEncoder } from './encoder.ts';
@@ -22,17 +20,6 @@ export async function buildIndexLocked({ encoder: spec, ...options }: IndexReque
   } finally {
     release();
   }
-}
-
-/** The index of `dir` with the encoder it was built with, opened by the spec in its manifest, or by `spec`. */
-export async function openIndexFor(dir: string, mode?: SearchMode, spec?: string): Promise<OpenIndex> {
-  const manifest = await readManifest(dir);
-  const wanted = mode ?? (manifest.dense === null ? 'bm25' : 'hybrid');
-  if (wanted === 'bm25') return openIndex(dir, { mode: wanted });
-  const by = spec ?? manifest.encoderSpec;
-  // Without vectors or encoder, openIndex says what is missing.
-  const encoder = manifest.dense === null || by === null ? {} : { encoder: await openEncoder(by) };
-  return openIndex(dir, { mode: wanted, ...encoder });
 }
 
 /** A manifest is passed around: names and passwords in a URL stay out of it. */

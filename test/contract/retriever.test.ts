@@ -1,7 +1,12 @@
 /** What every Retriever does. A new implementation adds a row to `implementations`. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { bm25 } from '../../src/retriever/bm25.ts';
 import { openHttpRetriever } from '../../src/retriever/http/open.ts';
+import { buildIndex } from '../../src/retriever/index/build.ts';
+import { openIndex } from '../../src/retriever/index/open.ts';
 import { serveSearch } from '../../src/retriever/server/listen.ts';
 import type { Retriever } from '../../src/retriever.ts';
 import type { Passage } from '../../src/types.ts';
@@ -14,6 +19,17 @@ interface Opened {
 
 const implementations: readonly { readonly name: string; open(passages: readonly Passage[]): Promise<Opened> }[] = [
   { name: 'bm25', open: async (passages) => ({ retriever: bm25(passages) }) },
+  {
+    name: 'index',
+    async open(passages) {
+      const dir = mkdtempSync(join(tmpdir(), 'crossfold-'));
+      const file = join(dir, 'passages.jsonl');
+      writeFileSync(file, passages.map((p) => JSON.stringify(p)).join('\n'));
+      await buildIndex({ inputs: [file], out: join(dir, 'idx'), version: '1', command: 'test' });
+      const retriever = await openIndex(join(dir, 'idx'));
+      return { retriever, close: () => retriever.close().then(() => rmSync(dir, { recursive: true, force: true })) };
+    },
+  },
   {
     name: 'http',
     async open(passages) {

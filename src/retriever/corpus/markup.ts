@@ -23,7 +23,9 @@ const selectors: SelectorDefinition[] = [
 const wholeText: HtmlToTextOptions = { wordwrap: false, limits, selectors };
 
 const textOf = (html: string, options: HtmlToTextOptions = {}): string =>
-  convert(html, { ...wholeText, ...options }).replace(/\n{3,}/g, '\n\n');
+  convert(html, { ...wholeText, ...options })
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
 
 export const htmlDocument: Parse = (bytes, report) => {
   const html = decoded(bytes, report);

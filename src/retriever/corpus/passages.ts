@@ -49,7 +49,7 @@ function chunksOf(text: string, words: number): readonly Pick<Unit, 'start' | 'e
   const size = sizeOf(trimmed);
   if (size <= stretch * words) return [whole];
   const even = size / Math.round(size / words);
-  return pack(text, units(text, 0, text.length, words, 0), words, Math.min(words, even));
+  return pack(text, units(text, 0, text.length, words, 0), words, even);
 }
 
 const sizeOf = (text: string): number => Math.max(analyze(text).length, Math.ceil(text.length / longWord));
@@ -78,9 +78,8 @@ function everyFew(piece: string, step: number): readonly number[] {
 /** Joins neighbours to about `aim` words, below or above as is nearer; a heading opens a passage, and a small rest joins the passage before it. */
 function pack(text: string, pieces: readonly Unit[], words: number, aim: number): readonly Unit[] {
   const fits = (last: Unit, piece: Unit): boolean =>
-    last.words < words / 2
-      ? last.words + piece.words <= stretch * words
-      : !isHeading(text, piece) && last.words + piece.words / 2 <= aim;
+    last.words + piece.words <= stretch * words &&
+    (last.words < words / 2 || (!isHeading(text, piece) && last.words + piece.words / 2 <= aim));
   const chunks: Unit[] = [];
   for (const piece of pieces) {
     const last = chunks.at(-1);
