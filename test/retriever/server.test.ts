@@ -264,6 +264,29 @@ describe('on a port', () => {
     );
   });
 
+  it('reads a body that comes in chunks without its length, and counts it', async () => {
+    const { url, ready } = await listen();
+    await ready;
+    const send = async (parts: readonly string[]) => {
+      const body = new ReadableStream({
+        start(controller) {
+          for (const part of parts) controller.enqueue(new TextEncoder().encode(part));
+          controller.close();
+        },
+      });
+      return fetch(`${url}/retrieve`, { method: 'POST', body, duplex: 'half' } as RequestInit);
+    };
+    const response = await send(['{"queries": ["oker ', 'river"], "topk": 1}']);
+    expect(((await response.json()) as { result: { id: string }[][] }).result[0]![0]!.id).toBe('p1');
+    const parts = Array.from({ length: 9 }, () => ' '.repeat(2 ** 20));
+    expect(
+      await send(parts).then(
+        ({ status }) => status,
+        () => 'cut',
+      ),
+    ).toSatisfy((seen) => seen === 413 || seen === 'cut');
+  });
+
   it('is there before its index is', async () => {
     let open = (_: SearchIndex): void => {};
     listening = await serveSearch(() => new Promise((resolve) => (open = resolve)), { host: '127.0.0.1', port: 0 });

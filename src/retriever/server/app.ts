@@ -9,9 +9,9 @@
  * Every error is {"error": text}: 400 a body that is wrong, 413 too long, 429 too busy, 503 not ready (yet), 504 too late.
  */
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Hit } from '../../retriever.ts';
+import { readBytes } from '../../util/body.ts';
 import { InfraError, messageOf } from '../../util/error.ts';
 import { contentId } from '../../util/id.ts';
 import { INDEX_HEADER, toContents } from '../wire.ts';
@@ -75,7 +75,10 @@ export function searchApp(
     if (state.kind !== 'ready') return problem(c, 503, reasonOf(state), RETRY_SOON);
     const { index, id } = state;
     const late = AbortSignal.timeout(settings.deadlineMs);
-    const body = readBody(await c.req.text(), settings.topk);
+    const bytes = await readBytes(c.req.raw, settings.maxBodyBytes);
+    if (bytes === null)
+      return problem(c, 413, `the body is longer than ${settings.maxBodyBytes} bytes; send fewer queries at once`);
+    const body = readBody(new TextDecoder().decode(bytes), settings.topk);
     if ('error' in body) return problem(c, 400, body.error);
     const { queries, topk, scores } = body;
     const signal = AbortSignal.any([late, c.req.raw.signal]);
@@ -106,15 +109,7 @@ export function searchApp(
     await next();
     if (c.req.method === 'POST') metrics.answered(c.res.status, (performance.now() - start) / 1000);
   });
-  app.post(
-    '/retrieve',
-    bodyLimit({
-      maxSize: settings.maxBodyBytes,
-      onError: (c) =>
-        problem(c, 413, `the body is longer than ${settings.maxBodyBytes} bytes; send fewer queries at once`),
-    }),
-    retrieve,
-  );
+  app.post('/retrieve', retrieve);
   app.get('/health', (c) =>
     state.kind === 'ready'
       ? c.json({ status: 'ready', index: state.index.fingerprint, passages: state.index.passages.size })

@@ -1,6 +1,7 @@
 /** Request bodies: size, kind, encoding, shape. */
 import type { Context } from 'hono';
 import type { z } from 'zod';
+import { readBytes } from '../../../util/body.ts';
 import { messageOf } from '../../../util/error.ts';
 import { decodeLossRequest } from '../wire/loss-codec.ts';
 import { forwardBackwardSchema, forwardSchema, type LossRequest } from '../wire/messages.ts';
@@ -19,7 +20,7 @@ export async function readJson<T>(c: Context, schema: z.ZodType<T>, maxBytes: nu
   checkEncoding(c);
   if (mediaType(c) !== 'application/json')
     throw new Refusal(415, `content-type is "${mediaType(c)}"; expected application/json`);
-  const bytes = await readBytes(c, maxBytes);
+  const bytes = await bytesOf(c, maxBytes);
   let body: unknown;
   try {
     body = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -41,7 +42,7 @@ export async function readLossRequest(c: Context, maxBytes: number): Promise<Los
     return { model_id, seq_id: seq_id ?? null, forward_only: false, input: forward_backward_input };
   }
   checkEncoding(c);
-  const bytes = await readBytes(c, maxBytes);
+  const bytes = await bytesOf(c, maxBytes);
   try {
     return decodeLossRequest(bytes);
   } catch (error) {
@@ -60,16 +61,8 @@ function checkEncoding(c: Context): void {
   if (encoding !== 'identity') throw new Refusal(415, `content-encoding is "${encoding}"; send the body as it is`);
 }
 
-/** Counted as it comes: a length that was announced may be a lie. */
-async function readBytes(c: Context, maxBytes: number): Promise<Uint8Array> {
-  const tooLong = (): Refusal => new Refusal(413, `the body is longer than ${maxBytes} bytes; send smaller batches`);
-  if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLong();
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of (c.req.raw.body ?? []) as AsyncIterable<Uint8Array>) {
-    length += part.length;
-    if (length > maxBytes) throw tooLong();
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
+async function bytesOf(c: Context, maxBytes: number): Promise<Uint8Array> {
+  const bytes = await readBytes(c.req.raw, maxBytes);
+  if (bytes === null) throw new Refusal(413, `the body is longer than ${maxBytes} bytes; send smaller batches`);
+  return bytes;
 }
