@@ -32,6 +32,8 @@ export async function choosePolicy(spec: string): Promise<PolicyChoice> {
   if (config === null) throw new UserError(`${run.dir}: a run of "${recipe}"; expected one of evolve or compare`);
   if (!config.success) throw new UserError(`${run.dir}: a run of another version (${reader.manifest.codeVersion})`);
   const { policy, systems } = config.data;
+  if (run.system !== undefined && !(systems as readonly string[]).includes(run.system))
+    throw new UserError(`--policy ${spec}: the run has no system "${run.system}"; it has ${systems.join(', ')}`);
   const solver = await lastSolver(reader, systems, run.system);
   return {
     name: `${basename(resolve(run.dir))}-${solver.system}`,

@@ -233,7 +233,7 @@ describe('--policy', () => {
     expect(last).toMatchObject({ name: 'compare-it-crossfit', id: contentId('three'), parents: [dir] });
     expect(Buffer.from(await last.blobs.get(last.id!)).toString()).toBe('three');
     expect(await choosePolicy(`${dir}:dr-zero`)).toMatchObject({ name: 'compare-it-dr-zero', id: contentId('two') });
-    await expect(choosePolicy(`${dir}:msv`)).rejects.toThrow('--system is "msv"; this run has dr-zero, crossfit');
+    await expect(choosePolicy(`${dir}:msv`)).rejects.toThrow('the run has no system "msv"; it has dr-zero, crossfit');
     expect(await choosePolicy('mini')).toMatchObject({ name: 'mini', id: null, parents: [] });
   });
 });
