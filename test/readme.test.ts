@@ -1,9 +1,9 @@
 /**
- * Every command in README.md is run by a test: the lines of its `sh` blocks, in order, in a folder of its own with a small
- * ./handbook. Commands that train get flags that make them small, and are pinned to the folder that the line as it stands
+ * Every command in README.md is run by a test: the lines of its `sh` blocks, in order, in a folder of its own that has ./examples.
+ * Servers are stopped once they serve; a model server is faked. Commands that train get flags that make them small, and are pinned to the folder that the line as it stands
  * would have used, so that later lines must name that folder.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -14,6 +14,7 @@ import { runProgram } from '../src/cli/program.ts';
 import { addSettings, settingsOf } from '../src/cli/settings.ts';
 import { COMMANDS, type CommandName } from '../src/recipe/presets.ts';
 import { recorded } from './cli/terminal.ts';
+import { type FakeServer, fakeServer } from './engine/openai-server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -24,76 +25,10 @@ const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as 
 
 const SMALL = [
   ...['--rounds', '2', '--sources', '20', '--proposer-steps', '1', '--prompts', '8', '--admitted', '8'],
-  ...['--solver-steps', '1', '--questions', '4', '--auxiliary-steps', '1', '--responses', '2', '--workers', '1'],
+  ...['--solver-steps', '1', '--questions', '4', '--aux-budget', '1', '--responses', '2', '--workers', '1'],
 ];
 const SMALL_EXAM = { world: ['--gold-per-hop', '2'], docs: ['--gold', '8'] };
 const SMALL_PRETRAINING = ['--tokens', '3000', '--chunk', '1500'];
-
-const HANDBOOK: Readonly<Record<string, string>> = {
-  'library.md': `# The library
-
-The library was founded in 1911 by its first readers. Their chair was Agnes Holloway, a typesetter from Norbridge, who gave
-240 books of her own and kept the lending list until 1934.
-
-Since 2008 the library lends instruments as well. The first of them was a cello that Piet Vandermeer left to the town.
-`,
-  'opening-hours.md': `# Opening hours
-
-The reading room opens at 9 and closes at 18 on every weekday. On the last Friday of June it stays open until 22 for the
-long evening, which Clara Weiss introduced in 1997.
-`,
-  'branches.md': `# Branches
-
-The branch in Eastmoor was opened on 4 May 1952 by Mayor Rupert Lindqvist. It holds about 12,500 volumes, most of them about
-the sea and the fishing fleet of Eastmoor.
-
-The branch in Tarnwick was closed in 1981, and its maps went to the university of Norbridge.
-`,
-  'staff.md': `# Staff
-
-Head of the house is Miriam Okafor, who came from the archive of Tarnwick in 2015. She leads a team of 14 and answers to the
-council of Norbridge.
-
-Repairs are done by Jonas Bellweather, a bookbinder who learnt his trade with Odile Garnier in Lyon.
-`,
-  'catalogue.txt': `The catalogue was kept on cards until 1989, when Yusuf Demir moved it to a computer called Marigold. The move took
-11 months and cost the council 38,000 crowns.
-
-Every card is still kept in the cellar of the branch in Eastmoor, in 96 drawers of oak made by the carpenter Ewa Nowak.
-`,
-  'rules.md': `# Lending rules
-
-A reader may borrow up to 8 books for 30 days. Whoever is late pays 2 crowns a week into the fund that Agnes Holloway set up
-in 1920 for new shelves.
-
-* Maps and scores are lent for 7 days, and only with the leave of Miriam Okafor or of one of her team.
-`,
-  'events.md': `# Events
-
-The winter readings began in January 1964 with a talk by the poet Leonor Saavedra about the rivers of Portugal. They are held
-in the Blue Hall, which has 120 seats.
-
-The children of Eastmoor meet on Saturdays with Tobias Reed, who has told them stories since 2011.
-`,
-  'building.rst': `The building
-============
-
-The house in Mill Street was drawn by the architect Henrik Salo and finished in October 1926. Its reading room is lit by 18
-lamps that were cast in Tarnwick.
-
-A fire burnt the west wing in 1943, and Sofia Brandt rebuilt it after the war with stone from Hollow Hill.
-`,
-  'network.md': `# Network
-
-Visitors use the network \`norbridge-guest\`, and the password is changed by Hana Kimura on the first Monday of each month. The
-printers near the Blue Hall need version 4.2 of the driver.
-`,
-  'history.txt': `Norbridge had a reading club before it had a library. It met from 1887 in the back room of the baker Matthias Thorn, and
-its 31 members shared three newspapers and an atlas from Vienna.
-
-In 1903 the club moved to the school in Mill Street, where the teacher Bertha Quist gave it a cupboard with a lock.
-`,
-};
 
 interface Line {
   readonly number: number;
@@ -128,6 +63,10 @@ async function smaller(args: readonly string[]): Promise<string[]> {
     expect(args).toContain('--out');
     return [...args, ...SMALL_PRETRAINING];
   }
+  if (name === 'replay') return [...args, '--updates', '2', '--questions', '4', '--responses', '2', '--probe', '4'];
+  // Ports are whatever is free.
+  if (name!.startsWith('serve-'))
+    return [...args, '--port', '0', ...(name === 'serve-engine' ? ['--workers', '1'] : [])];
   if (!isLoop(name!) || args.includes('--print-config')) return [...args];
   const command = addSettings(new Command(name), name).exitOverride().parse(args.slice(1), { from: 'user' });
   const { dir, config } = await settingsOf(command, name);
@@ -146,13 +85,32 @@ const OUTCOMES: Readonly<Record<string, (args: readonly string[], out: string) =
     else OUTCOMES.compare!(args, out);
   },
   show: (args, out) => expect(out).toMatch(args.includes('--rollouts') ? /^(#1 |No rollout matches\.)/ : /T_P/),
-  audit: (_, out) => expect(JSON.parse(out)).toMatchObject({ done: true }),
+  audit: (args, out) => {
+    if (args.includes('--json')) expect(JSON.parse(out)).toMatchObject({ done: true });
+    else expect(out).toContain('suspected co-cheating');
+  },
   ask: ([, question], out) => {
     const [left, right] = question!.split('____');
     expect(out.replace(/\s+/g, ' ')).toContain(`${left}1911${right}`);
     expect(out).toContain('Answer    ');
   },
   world: ([, dir]) => expect(existsSync(join(dir!, 'world.json'))).toBe(true),
+  index: (args, out) => {
+    expect(out).toMatch(/passages +10\n/);
+    expect(existsSync(join(flagOf(args, '--out')!, 'manifest.json'))).toBe(true);
+  },
+  search: (_, out) => expect(out).toMatch(/^1 .*catalogue/),
+  'serve-search': (_, out) => expect(out).toMatch(/\/retrieve searches 10 passages of handbook\.idx/),
+  'serve-engine': (_, out) => expect(out).toMatch(/^http:\/\/127\.0\.0\.1:\d+ serves mini over the Tinker wire/),
+  score: (_, out) => expect(out).toMatch(/predictions +8 +\.375 .* \.625/),
+  evaluate: (args, out) => {
+    const asked = args.includes('--engine');
+    expect(out).toMatch(asked ? /questions +10 +\.100/ : /questions +10 +1\.000/);
+    expect(existsSync(join(flagOf(args, '--out')!, 'results.jsonl'))).toBe(true);
+  },
+  'compare-evals': (_, out) => expect(out).toMatch(/questions +\.100 +\.100 +\.000/),
+  bank: (args) => expect(readFileSync(flagOf(args, '--out')!, 'utf8').trim().split('\n').length).toBe(16),
+  replay: (_, out) => expect(out).toMatch(/coupled .*±[\s\S]*crossfit .*±/),
   doctor: (_, out) => expect(out).toContain('All is well'),
   pretrain: async (args, out) => {
     expect(out).toBe(`Policy: ${flagOf(args, '--out')}\n`);
@@ -161,10 +119,20 @@ const OUTCOMES: Readonly<Record<string, (args: readonly string[], out: string) =
   },
 };
 
+/** Where the model server of the examples is. */
+const servers = { models: '' };
+
 async function crossfold(line: string, args: readonly string[]): Promise<void> {
-  const run = await smaller(args);
+  const run = (await smaller(args)).map((arg) => arg.replace(/(?<=^openai:).*/, servers.models));
   const { terminal, out, err } = recorded();
-  const code = await runProgram(run, terminal);
+  const running = runProgram(run, terminal);
+  if (args[0]!.startsWith('serve-')) {
+    // Until it serves, or has said why it does not.
+    for (let n = 0; n < 600 && !/Ctrl-C stops it/.test(out()) && err() === ''; n++)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    process.emit('SIGINT');
+  }
+  const code = await running;
   expect(code, `${line}\n${err()}`).toBe(0);
   const outcome = OUTCOMES[args[0]!];
   if (outcome === undefined) throw new Error(`${line}: no expectation of "crossfold ${args[0]}" in this test`);
@@ -174,12 +142,18 @@ async function crossfold(line: string, args: readonly string[]): Promise<void> {
 describe('Every command in README.md is run by a test', () => {
   const home = process.cwd();
   const dir = mkdtempSync(join(tmpdir(), 'crossfold-readme-'));
-  beforeAll(() => {
-    mkdirSync(join(dir, 'handbook'));
-    for (const [name, text] of Object.entries(HANDBOOK)) writeFileSync(join(dir, 'handbook', name), text);
+  let models: FakeServer;
+  beforeAll(async () => {
+    cpSync(join(ROOT, 'examples'), join(dir, 'examples'), { recursive: true });
+    models = await fakeServer({
+      models: ['NAME'],
+      say: () => '<think>It is said there.</think> <answer>1911</answer>',
+    });
+    servers.models = models.url;
     process.chdir(dir);
   });
-  afterAll(() => {
+  afterAll(async () => {
+    await models.close();
     process.chdir(home);
     rmSync(dir, { recursive: true, force: true });
   });

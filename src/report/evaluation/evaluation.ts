@@ -1,6 +1,7 @@
 /** The figures of one evaluation as tables. */
 import type { Figures } from '../../benchmark/measure.ts';
 import type { EvaluationResult } from '../../benchmark/result.ts';
+import { setNamed } from '../../benchmark/seven.ts';
 import { METRICS, type Metric, type Summary, summarise } from '../../benchmark/summary.ts';
 import { count, interval, share } from '../format.ts';
 import { left, right } from '../table.ts';
@@ -43,10 +44,17 @@ export const levelsOf = <F>(measured: {
 function figuresGrid(summary: Summary): Grid {
   const rows = levelsOf<Figures<Metric>>(summary).map(([name, figures]) => [
     nameCell(name),
-    count(summary.sets[name]?.n ?? summary.n),
+    count(questionsOf(summary, name)),
     ...METRICS.map((metric) => interval(figures[metric])),
   ]);
   return { columns: [left('set'), right('n'), ...METRICS.map((metric) => right(METRIC_HEADS[metric]))], rows };
+}
+
+/** Questions behind a row: of the set, of the sets of one kind, or of all. */
+function questionsOf({ sets, n }: Summary, name: string): number {
+  const kind = name === 'single-hop' ? 'single' : name === 'multi-hop' ? 'multi' : null;
+  if (kind === null) return sets[name]?.n ?? n;
+  return Object.entries(sets).reduce((sum, [set, own]) => sum + (setNamed(set)?.hops === kind ? own.n : 0), 0);
 }
 
 export interface EvaluationTextOptions {
