@@ -4,13 +4,14 @@ import { visibleLines } from '../report/visible.ts';
 import { InfraError, Interrupted, UserError } from '../util/error.ts';
 import { askCommand } from './ask.ts';
 import { auditCommand } from './audit.ts';
+import { bankCommand } from './bank.ts';
 import { compareEvalsCommand } from './compare-evals.ts';
 import { doctorCommand } from './doctor.ts';
 import { evaluateCommand } from './evaluate.ts';
 import { compareCommand, evolveCommand } from './evolve.ts';
 import { indexCommand } from './index-command.ts';
 import { manifestCommand } from './manifest.ts';
-import { pretrainCommand } from './pretrain.ts';
+import { replayCommand } from './replay.ts';
 import { scoreCommand } from './score.ts';
 import { searchCommand } from './search.ts';
 import { serveEngineCommand } from './serve-engine.ts';
@@ -47,6 +48,8 @@ function program(args: readonly string[], terminal: Terminal): Command {
     compareCommand(terminal),
     evolveCommand(terminal),
     auditCommand(terminal),
+    bankCommand(terminal),
+    replayCommand(terminal),
     showCommand(terminal),
     askCommand(terminal),
     doctorCommand(terminal),
