@@ -112,6 +112,12 @@ export interface TrainingClient {
   forward(batch: readonly Datum[], loss: Loss, options?: LossOptions): Promise<LossOutput>;
   /** Applies and clears the gradients; returns the global norm before clipping. */
   optimStep(settings: OptimSettings): Promise<{ readonly gradNorm: number }>;
+  /** forwardBackward and optimStep at once, where an engine gains by having both before either is done. */
+  update?(
+    batch: readonly Datum[],
+    loss: Loss,
+    settings: OptimSettings,
+  ): Promise<{ readonly out: LossOutput; readonly gradNorm: number }>;
   /** Freezes the current weights as a policy that can be sampled. */
   snapshot(): Promise<Policy>;
   /** Writes weights and optimizer state; equal states give equal references. */

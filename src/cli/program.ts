@@ -11,6 +11,7 @@ import { evaluateCommand } from './evaluate.ts';
 import { compareCommand, evolveCommand } from './evolve.ts';
 import { indexCommand } from './index-command.ts';
 import { manifestCommand } from './manifest.ts';
+import { pretrainCommand } from './pretrain.ts';
 import { replayCommand } from './replay.ts';
 import { scoreCommand } from './score.ts';
 import { searchCommand } from './search.ts';

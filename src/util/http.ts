@@ -24,6 +24,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly json?: unknown;
+  /** Sent as it is, where it is no JSON. */
+  readonly body?: { readonly type: string; readonly bytes: Uint8Array };
   readonly signal?: AbortSignal;
 }
 
@@ -71,14 +73,19 @@ export function openHttp(limits: HttpLimits = HTTP_LIMITS, dispatcher?: Dispatch
       keepAliveTimeout: 4_000,
     });
   return {
-    async send({ method, url, headers = {}, json, signal }) {
+    async send({ method, url, headers = {}, json, body, signal }) {
       const late = AbortSignal.timeout(totalMs);
       try {
         const reply = await undiciRequest(url, {
           dispatcher: agent,
           method,
-          headers: { accept: 'application/json', ...(json === undefined ? {} : JSON_TYPE), ...headers },
-          body: json === undefined ? null : JSON.stringify(json),
+          headers: {
+            accept: 'application/json',
+            ...(json === undefined ? {} : JSON_TYPE),
+            ...typeOf(body),
+            ...headers,
+          },
+          body: body?.bytes ?? (json === undefined ? null : JSON.stringify(json)),
           signal: signal === undefined ? late : AbortSignal.any([signal, late]),
         });
         const text = await reply.body.text();
@@ -154,6 +161,9 @@ export function checkUrl(url: string, name: string): URL {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+
+const typeOf = (body: HttpRequest['body']): Record<string, string> =>
+  body === undefined ? {} : { 'content-type': body.type };
 
 const first = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 

@@ -1,0 +1,73 @@
+/** What differs between servers of the Tinker wire, one row each. A row is found out at the start or named by the user. */
+import type { Loss } from '../../../engine.ts';
+
+export interface Profile {
+  /** How forward and forward_backward travel. */
+  readonly encoding: 'json' | 'proto';
+  /** Must there be a key? The wire sends it as X-API-Key. */
+  readonly key: 'needed' | 'optional';
+  /**
+   * What a request that is sent again comes to: dedup: the same one; strict: a conflict if the first one came through;
+   * none: another one, so training requests are sent once.
+   */
+  readonly sequence: 'dedup' | 'strict' | 'none';
+  readonly losses: readonly Loss[];
+  /** sum over tokens, or the mean over sequences of each one's mean over tokens. */
+  readonly reduction: 'sum' | 'sequence-mean';
+  /** Is there a forward without gradients? */
+  readonly forward: boolean;
+  /** Does optim_step obey grad_clip_norm? */
+  readonly gradClip: boolean;
+  /** kept: a sampler checkpoint never changes. latest: sampling it gives the model's newest weights. */
+  readonly snapshots: 'kept' | 'latest';
+  /** retrieve_future with 400: the operation failed, or the answer is not the server's own. */
+  readonly futureBad: 'failed' | 'passing';
+  /** In `loss_fn_output_type`; null where it says nothing. Tells servers apart that otherwise look alike. */
+  readonly outputType: string | null;
+}
+
+const ALL: readonly Loss[] = ['cross_entropy', 'importance_sampling', 'ppo', 'cispo'];
+
+const official: Profile = {
+  encoding: 'json',
+  key: 'optional',
+  sequence: 'dedup',
+  losses: ALL,
+  reduction: 'sum',
+  forward: true,
+  gradClip: true,
+  snapshots: 'kept',
+  futureBad: 'passing',
+  outputType: null,
+};
+
+export const PROFILES = {
+  official,
+  tuft: { ...official, encoding: 'proto', key: 'needed', sequence: 'strict', futureBad: 'failed' },
+  'skyrl-jax': {
+    ...official,
+    reduction: 'sequence-mean',
+    gradClip: false,
+    snapshots: 'latest',
+    futureBad: 'failed',
+    outputType: 'scalar',
+  },
+  'skyrl-train': { ...official, gradClip: false, snapshots: 'latest', futureBad: 'failed' },
+  'generic-json': {
+    ...official,
+    sequence: 'none',
+    losses: ['cross_entropy', 'importance_sampling', 'ppo'],
+    gradClip: false,
+    futureBad: 'failed',
+  },
+} as const satisfies Readonly<Record<string, Profile>>;
+
+export type ProfileName = keyof typeof PROFILES;
+export const isProfile = (name: string): name is ProfileName => Object.hasOwn(PROFILES, name);
+
+/** Titles that servers give themselves in openapi.json. */
+const TITLES: Readonly<Record<string, ProfileName>> = { TuFT: 'tuft', 'Tinker API Mock': 'skyrl-jax' };
+
+/** @param title of openapi.json; null where there is none. */
+export const profileOf = (title: string | null): ProfileName =>
+  title !== null && Object.hasOwn(TITLES, title) ? TITLES[title]! : 'official';
