@@ -1,10 +1,11 @@
 /**
  * Retrieval in one run: ours beside npm and Python peers, each in a process of its own, on the same words, settings (k1 0.9,
- * b 0.4; HNSW M 16, efConstruction 128, ef 64), queries and top 10. Figures hold for this machine only; ratios travel better.
+ * b 0.4; one set of HNSW parameters), queries and top 10. Figures hold for this machine only; ratios travel better.
  * Peers are installed on the first run. Graphs are built on one thread (faiss: all); exact search uses all threads.
  *
  *   --passages N   made-up passages instead of the published ones
  *   --vectors N    vectors of 384 dimensions (default 20,000)
+ *   --only TEXT    subjects whose name holds it
  *   --no-python, --json
  */
 import { execFile } from 'node:child_process';
@@ -45,6 +46,7 @@ const { values: flags } = parseArgs({
   options: {
     passages: { type: 'string' },
     vectors: { type: 'string', default: '20000' },
+    only: { type: 'string', default: '' },
     python: { type: 'boolean', default: true },
     json: { type: 'boolean', default: false },
   },
@@ -71,12 +73,12 @@ async function measureAll(queries: readonly string[]): Promise<readonly Row[]> {
   if (npm !== null) note(`npm peers are skipped: ${npm}`);
   const python = flags.python ? await installPythonPeers() : { reason: '--no-python' };
   const rows: Row[] = [];
-  for (const { name, group } of SUBJECTS) {
+  for (const { name, group } of SUBJECTS.filter((subject) => subject.name.includes(flags.only))) {
     const result = await measured(process.execPath, ['--expose-gc', '--import', 'tsx', here('subject.ts'), name, dir]);
     rows.push({ name, group, result });
     if (name === 'crossfold index') rows.push({ name: HTTP, group, result: await measureHttp(dir, queries) });
   }
-  for (const [name, group] of PYTHON) {
+  for (const [name, group] of PYTHON.filter((peer) => peer[0].includes(flags.only))) {
     const result = 'reason' in python ? python.reason : await measured(python.python, [here('subject.py'), name, dir]);
     rows.push({ name, group, result });
   }

@@ -1,9 +1,10 @@
 /**
  * What every subject of bench/retrieval.ts searches, in one folder, so that programs of any language read the same: passages.jsonl
- * and queries.json (words), rows.f32 and queries.f32 (unit vectors, row-major).
+ * and queries.json (words, and the settings of graphs), rows.f32 and queries.f32 (unit vectors, row-major).
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HNSW } from '../../src/retriever/dense/graph.ts';
 import type { Passage } from '../../src/types.ts';
 import { type Rng, rng } from '../../src/util/rng.ts';
 import { haveRealData, realPassages, realQuestions } from '../../test/retriever/real.ts';
@@ -70,7 +71,7 @@ const normals = (random: Rng, count: number): Float32Array =>
 
 export function writeCorpus(dir: string, { passages, queries, rows, queryRows, dimension }: Corpus): void {
   writeFileSync(join(dir, 'passages.jsonl'), passages.map((passage) => `${JSON.stringify(passage)}\n`).join(''));
-  writeFileSync(join(dir, 'queries.json'), JSON.stringify({ queries, dimension }));
+  writeFileSync(join(dir, 'queries.json'), JSON.stringify({ queries, dimension, hnsw: HNSW }));
   writeFileSync(join(dir, 'rows.f32'), new Uint8Array(rows.buffer));
   writeFileSync(join(dir, 'queries.f32'), new Uint8Array(queryRows.buffer));
 }

@@ -2,7 +2,7 @@
 export interface Measured {
   /** Seconds until the index answers, from the passages or vectors on. */
   readonly build: number;
-  /** Megabytes of the whole process then. */
+  /** Megabytes that the process has grown by then; the passages or vectors were in memory before. */
   readonly memory: number;
   /** Milliseconds a query, one at a time. */
   readonly p50: number;

@@ -39,18 +39,19 @@ def bm25s():
 def faiss(make):
     import faiss as library
 
+    rows, asked = vectors("rows"), vectors("queries")
+
     def build():
         index = make(library)
-        index.add(vectors("rows"))
-        asked = vectors("queries")
+        index.add(rows)
         return lambda at: index.search(asked[at], TOP)[1]
 
     return build
 
 
 def hnsw(library):
-    index = library.IndexHNSWFlat(dimension, 16, library.METRIC_INNER_PRODUCT)
-    index.hnsw.efConstruction, index.hnsw.efSearch = 128, 64
+    index = library.IndexHNSWFlat(dimension, meta["hnsw"]["connectivity"], library.METRIC_INNER_PRODUCT)
+    index.hnsw.efConstruction, index.hnsw.efSearch = meta["hnsw"]["expansionAdd"], meta["hnsw"]["expansionSearch"]
     return index
 
 
@@ -80,9 +81,9 @@ def times(search, size):
 
 
 build = SUBJECTS[name]()
-begun = time.perf_counter()
+before, begun = rss(), time.perf_counter()
 search = build()
-took, memory = time.perf_counter() - begun, rss()
+took, memory = time.perf_counter() - begun, rss() - before
 for q in range(16):
     search([q])
 single, many = times(search, 1), times(search, TOGETHER)

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { analyze } from '../../src/retriever/analyze.ts';
 import { bm25 } from '../../src/retriever/bm25.ts';
 import { buildDense } from '../../src/retriever/dense/build.ts';
+import { HNSW } from '../../src/retriever/dense/graph.ts';
 import { openDense } from '../../src/retriever/dense/open.ts';
 import { findUsearch, type Usearch } from '../../src/retriever/dense/usearch.ts';
 import { buildIndex } from '../../src/retriever/index/build.ts';
@@ -63,10 +64,11 @@ interface Hnswlib {
 }
 
 /** Encodes text "7" as row 7: only search is measured. */
-const tableOf = (dir: string, name: 'rows' | 'queries', dimension: number): Encoder => {
+const tableOf = (dir: string, name: 'rows' | 'queries', dimension: number): Encoder & { readonly size: number } => {
   const rows = readVectors(dir, name);
   return {
     name: 'table',
+    size: rows.length / dimension,
     dimension,
     prefixes: { query: '', passage: '' },
     async embed(texts) {
@@ -85,13 +87,12 @@ function dense(name: string, ann: boolean, usearch: () => Usearch | null): Subje
     group: ann ? 'graph' : 'exact',
     load(dir) {
       const { dimension } = readQueries(dir);
+      const [encoder, asking] = [tableOf(dir, 'rows', dimension), tableOf(dir, 'queries', dimension)];
       return async () => {
-        const encoder = tableOf(dir, 'rows', dimension);
-        const size = readVectors(dir, 'rows').length / dimension;
         const get = async (places: readonly number[]) =>
           places.map((at) => ({ id: '', source: '', title: '', text: String(at) }));
-        const manifest = await buildDense({ dir, passages: { size, get }, encoder, ann, corpus: name });
-        const asking = tableOf(dir, 'queries', dimension);
+        const passages = { size: encoder.size, get };
+        const manifest = await buildDense({ dir, passages, encoder, ann, corpus: name });
         const ranker = await openDense({ dir, manifest, encoder: asking, usearch: usearch() });
         return async (queries) => (await ranker.rank(queries.map(String), TOP)).map((list) => list.map(({ at }) => at));
       };
@@ -184,18 +185,21 @@ export const SUBJECTS: readonly Subject[] = [
     load(dir) {
       const { dimension } = readQueries(dir);
       const { HierarchicalNSW } = require('hnswlib-node') as Hnswlib;
+      const list = (name: 'rows' | 'queries') => {
+        const all = readVectors(dir, name);
+        return Array.from({ length: all.length / dimension }, (_, i) => [
+          ...all.subarray(i * dimension, (i + 1) * dimension),
+        ]);
+      };
+      const [rows, queries] = [list('rows'), list('queries')];
       return async () => {
-        const list = (rows: Float32Array) =>
-          Array.from({ length: rows.length / dimension }, (_, i) => [
-            ...rows.subarray(i * dimension, (i + 1) * dimension),
-          ]);
-        const rows = readVectors(dir, 'rows');
         const index = new HierarchicalNSW('ip', dimension);
-        index.initIndex(rows.length / dimension, 16, 128);
-        for (let i = 0; i * dimension < rows.length; i++)
-          index.addPoint([...rows.subarray(i * dimension, (i + 1) * dimension)], i);
-        index.setEf(64);
-        return oneByOne(list(readVectors(dir, 'queries')), (query) => index.searchKnn(query, TOP).neighbors);
+        index.initIndex(rows.length, HNSW.connectivity, HNSW.expansionAdd);
+        rows.forEach((row, i) => {
+          index.addPoint(row, i);
+        });
+        index.setEf(HNSW.expansionSearch);
+        return oneByOne(queries, (query) => index.searchKnn(query, TOP).neighbors);
       };
     },
   },

@@ -178,7 +178,7 @@ describe.skipIf(usearch === null)('approximate search', () => {
     expect([...phases]).toEqual(['encoding', 'graph']);
     expect(manifest).toMatchObject({
       kind: 'hnsw-f16',
-      parameters: { connectivity: 16, expansionAdd: 128, expansionSearch: 64 },
+      parameters: { connectivity: 16, expansionAdd: 128, expansionSearch: 512 },
       usearch: '2.25.3',
     });
     const near = await openDense({ dir, manifest, encoder });
@@ -190,7 +190,7 @@ describe.skipIf(usearch === null)('approximate search', () => {
     expect(found.length / 900).toBeGreaterThanOrEqual(0.995);
     expect(await near.rank(['20'], 3)).toEqual([got[1]]);
     expect(got[1]).toEqual((await near.rank(['20'], 40))[0]!.slice(0, 3));
-    expect((await near.rank(['20'], 200))[0]!.length).toBe(200);
+    expect((await near.rank(['20'], 600))[0]!.length).toBe(600);
 
     const bytes = await readFile(join(dir, 'vectors.hnsw'));
     expect(await buildDense({ dir, passages, encoder, ann: true, corpus: 'c' })).toEqual(manifest);

@@ -7,7 +7,11 @@ import type { HnswParameters } from './manifest.ts';
 import type { Graph, Usearch } from './usearch.ts';
 import { readRows } from './vectors.ts';
 
-export const HNSW: HnswParameters = { connectivity: 16, expansionAdd: 128, expansionSearch: 64 };
+/**
+ * The search is wide because questions lie far from passages: of 13,568 E5 vectors, 1,000 questions found .939 of their exact
+ * top 3 with 64, .988 with 256 and .998 with 512, at 1.6 ms a question; half precision itself loses .001.
+ */
+export const HNSW: HnswParameters = { connectivity: 16, expansionAdd: 128, expansionSearch: 512 };
 
 export const graphFile = (dir: string): string => join(dir, 'vectors.hnsw');
 
