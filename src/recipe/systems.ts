@@ -46,4 +46,8 @@ export const SHARED: Readonly<Record<LabelRule, { readonly name: string; readonl
 export const sharedOf = (system: string): string =>
   SHARED[NAMES.includes(system as SystemName) ? SYSTEMS[system as SystemName].labels : 'draft'].name;
 
+/** Is it the first of the run's systems that branch from its shared part? That part is shown with it, once. */
+export const leadsShared = (systems: readonly string[], system: string): boolean =>
+  systems.find((other) => sharedOf(other) === sharedOf(system)) === system;
+
 export const isShared = (name: string): boolean => Object.values(SHARED).some((shared) => shared.name === name);

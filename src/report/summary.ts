@@ -2,6 +2,7 @@
 import picocolors from 'picocolors';
 import type { Comparison, DownstreamAudit } from '../recipe/audit/downstream.ts';
 import type { AuditReport, Contrast, RoundAudit } from '../recipe/audit.ts';
+import { leadsShared, sharedOf } from '../recipe/systems.ts';
 import { count, interval, pValue, share, signed } from './format.ts';
 import { left, right, table } from './table.ts';
 import { visible } from './visible.ts';
@@ -14,12 +15,12 @@ export interface SummaryOptions {
   readonly html?: string;
 }
 
-/** The shared round once, then every system's own. */
+/** Shared rounds once, then every system's own. */
 export const distinctRounds = ({ rounds, setup }: Pick<AuditReport, 'rounds' | 'setup'>): RoundAudit[] =>
-  rounds.filter(({ shared, system }) => !shared || system === setup.systems[0]);
+  rounds.filter(({ shared, system }) => !shared || leadsShared(setup.systems, system));
 
 /** Label of a round's row. */
-export const rowName = ({ shared, system }: RoundAudit): string => (shared ? 'all' : system);
+export const rowName = ({ shared, system }: RoundAudit): string => (shared ? sharedOf(system) : system);
 
 export function summaryText(report: AuditReport, { colours, html }: SummaryOptions = {}): string {
   const c = colours ?? picocolors.createColors(false);

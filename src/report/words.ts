@@ -1,6 +1,7 @@
 /** What an audit found, in plain words. */
 import { identityGap } from '../method/agreement.ts';
 import type { AuditReport, RoundAudit, SystemWarning } from '../recipe/audit.ts';
+import { leadsShared, sharedOf } from '../recipe/systems.ts';
 import { count, interval, share, signed } from './format.ts';
 
 /** The symbols, for legends. */
@@ -29,7 +30,7 @@ export function warningSentences(report: AuditReport): string[] {
     a.system === b.system && a.round === b.round && a.reason === b.reason;
   return warnings
     .filter((w) => w.scope === 'scheduled' || !warnings.some((v) => v.scope === 'scheduled' && sameAs(v, w)))
-    .filter((w) => !(isShared(rounds, w) && w.system !== report.setup.systems[0]))
+    .filter((w) => !(isShared(rounds, w) && !leadsShared(report.setup.systems, w.system)))
     .map((warning) => sentence(warning, rounds));
 }
 
@@ -41,7 +42,7 @@ function sentence(warning: SystemWarning, rounds: readonly RoundAudit[]): string
   const own = rounds.filter((r) => r.system === system && r.scopes[scope].shares !== null);
   const now = own.find((r) => r.round === round)!.scopes[scope];
   const first = own[0]!.scopes[scope];
-  const where = `${isShared(rounds, warning) ? 'All systems' : system}, round ${round}${SCOPE_WORDS[scope]}`;
+  const where = `${isShared(rounds, warning) ? sharedOf(system) : system}, round ${round}${SCOPE_WORDS[scope]}`;
   const { A, TP, TS } = now.shares!;
   switch (reason) {
     case 'agreement_rises_alone':

@@ -10,7 +10,7 @@ import { recorded } from './terminal.ts';
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 const SMALL = [
   ...['--rounds', '2', '--sources', '20', '--proposer-steps', '1', '--prompts', '6', '--admitted', '6'],
-  ...['--solver-steps', '1', '--questions', '3', '--auxiliary-steps', '1', '--gold-per-hop', '2', '--workers', '1'],
+  ...['--solver-steps', '1', '--questions', '3', '--aux-budget', '1', '--gold-per-hop', '2', '--workers', '1'],
 ];
 
 interface Ended {

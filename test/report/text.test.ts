@@ -117,7 +117,7 @@ describe('summary', () => {
     const text = summaryText(report, { html: 'runs/x/report.html' });
     const lines = text.split('\n').map((line) => line.replace(/ +/g, ' '));
     expect(lines).toContain('system round T_P T_S A F L J/E F of proposer steps');
-    expect(lines).toContain('all 1 .000 .000 .000 .000 .000 1.000 .000 [.000, .000]');
+    expect(lines).toContain('shared 1 .000 .000 .000 .000 .000 1.000 .000 [.000, .000]');
     expect(lines).toContain('dr-zero 3 .000 .000 .600 .600 .000 1.000 .600 [.600, .600]');
     expect(lines).toContain('crossfit 3 1.000 .600 .600 .000 .000 1.000 .000 [.000, .000]');
     expect(lines).toContain(' F of proposer steps −.600 [−.600, −.600]');
@@ -126,7 +126,7 @@ describe('summary', () => {
     );
     // What holds in all steps is not said again of the proposer's.
     expect(text).not.toContain('in proposer steps:');
-    expect(lines.filter((line) => line.startsWith('all 1'))).toHaveLength(2);
+    expect(lines.filter((line) => line.startsWith('shared 1'))).toHaveLength(2);
     expect(lines.at(-1)).toBe('Report: runs/x/report.html');
     expect(text).not.toContain('\u001b');
     expect(summaryText(report, { colours: picocolors.createColors(true) })).toContain('\u001b');

@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import type { CostRow } from '../../recipe/audit/cost.ts';
 import type { GraderAudit } from '../../recipe/audit/graders.ts';
 import type { AuditReport } from '../../recipe/audit.ts';
+import { leadsShared, sharedOf } from '../../recipe/systems.ts';
 import { addUsage, NO_USAGE } from '../../train/usage.ts';
 import { count, DASH, duration, large } from '../format.ts';
 import { type Content, type Html, html, htmlLines, htmlTable, numeric } from '../markup.ts';
@@ -18,7 +19,7 @@ export function graderSection({ graders, setup }: AuditReport): Html {
   ];
   // Round 1 is the same row for every system.
   const distinct = graders.filter(
-    ({ round, system, phase }) => round > 1 || phase === 'auxiliary' || system === setup.systems[0],
+    ({ round, system, phase }) => round > 1 || phase === 'auxiliary' || leadsShared(setup.systems, system),
   );
   const rows = (phase: GraderAudit['phase'][]) => distinct.filter((g) => phase.includes(g.phase)).map(graderRow);
   return html`<h2>Lineage of the graders</h2>
@@ -54,7 +55,8 @@ function graderRow({
   ];
 }
 
-const systemOfRow = (system: string, phase: GraderAudit['phase']): string => (phase === 'auxiliary' ? system : 'all');
+const systemOfRow = (system: string, phase: GraderAudit['phase']): string =>
+  phase === 'auxiliary' ? system : sharedOf(system);
 
 export function costSection({ cost }: AuditReport): Html {
   const total: CostRow = {

@@ -3,6 +3,7 @@ import { CELLS } from '../../method/agreement.ts';
 import type { Interval } from '../../method/statistics.ts';
 import { MEASURES, type Measure, type ScopeAudit } from '../../recipe/audit/scope.ts';
 import type { AuditReport, RoundAudit } from '../../recipe/audit.ts';
+import { leadsShared } from '../../recipe/systems.ts';
 import { lineChart, type Series } from '../chart/lines.ts';
 import { count, interval, share } from '../format.ts';
 import { type Content, type Html, type HtmlColumn, html, htmlTable, numeric, symbol } from '../markup.ts';
@@ -59,7 +60,7 @@ export function roundFigures(report: AuditReport): Html {
       title,
       describe: `${plain}. ${report.rounds.map((r) => `${r.system} round ${r.round}: ${interval(figure(r))}`).join('; ')}`,
       ...roundAxis(report),
-      series: [...series, sharedDot(report, figure)],
+      series: [...series, ...sharedDots(report, figure)],
       ...(fromZero ? { fromZero } : {}),
     });
   });
@@ -83,14 +84,10 @@ const seriesOf = (report: AuditReport, system: string, figure: Figure): Series =
 });
 
 /** Drawn over the systems' own first points. */
-const sharedDot = (report: AuditReport, figure: Figure): Series => ({
-  name: '',
-  ink: 'ink',
-  points: report.rounds
-    .filter(({ shared }) => shared)
-    .slice(0, 1)
-    .flatMap((r) => pointOf(r, figure)),
-});
+const sharedDots = (report: AuditReport, figure: Figure): Series[] =>
+  report.rounds
+    .filter(({ shared, system }) => shared && leadsShared(report.setup.systems, system))
+    .map((r) => ({ name: '', ink: 'ink', points: pointOf(r, figure) }));
 
 const rowOf = (names: readonly Content[], { intervals, coverage, questions }: ScopeAudit): Content[] => [
   ...names,
