@@ -21,6 +21,8 @@ export interface Dialect {
   searchResult(hits: readonly Hit[], question: string | null): readonly Piece[];
   /** What the policy reads when its call could not be executed. */
   notice(kind: 'repeated_query' | 'invalid_action' | 'search_limit', question: string | null): readonly Piece[];
+  /** A turn that answers at once, as a policy of this dialect would write it: what fine-tuning on answers imitates. */
+  answerTurn(question: string, answer: string): readonly Piece[];
   /** Reads one assistant turn. `question` is the solver's question (null for the proposer). Never throws. */
   parse(text: string, finish: Finish, question: string | null): ParsedTurn;
 }

@@ -108,6 +108,8 @@ export interface BankItem {
   readonly id: string;
   readonly question: string;
   readonly label: string;
+  /** Further accepted answers of a gold question. */
+  readonly aliases?: readonly string[];
   readonly source: string;
   readonly hops: Hops;
 }

@@ -19,6 +19,7 @@ import { serveEngineCommand } from './serve-engine.ts';
 import { serveSearchCommand } from './serve-search.ts';
 import { showCommand } from './show.ts';
 import type { Terminal } from './terminal.ts';
+import { trainCommand } from './train.ts';
 import { codeVersion } from './version.ts';
 import { worldCommand } from './world.ts';
 
@@ -48,6 +49,7 @@ function program(args: readonly string[], terminal: Terminal): Command {
   const commands = [
     compareCommand(terminal),
     evolveCommand(terminal),
+    trainCommand(terminal),
     auditCommand(terminal),
     bankCommand(terminal),
     replayCommand(terminal),

@@ -3,7 +3,8 @@
  * replies are decoded to be read, and nothing is ever encoded again.
  *
  *   turn = reply → parse → action
- *   search            the passages are appended and the conversation goes on; a repeated query gets a notice instead
+ *   search            the passages are appended and the conversation goes on; a repeated query, or one search too many, gets
+ *                     a notice instead
  *   answer, propose   ends it
  *   anything else     costs the turn and gets a correction notice
  *
@@ -26,6 +27,8 @@ export interface Environment {
   readonly limits: {
     /** Assistant turns. */
     readonly turns: number;
+    /** Searches that are executed; further calls get a notice. Absent: as many as there are turns for. */
+    readonly searches?: number;
     readonly tokensPerTurn: number;
     /** Longest prompt + completion, in tokens. */
     readonly contextLength: number;
@@ -178,6 +181,10 @@ function takeReply(lane: Lane, reply: Reply, last: boolean, env: Environment): (
         lane.stop = 'turn-limit';
         return null;
       }
+      if (lane.searches >= (env.limits.searches ?? Number.POSITIVE_INFINITY)) {
+        notify(lane, 'search_limit', action.queries, env);
+        return null;
+      }
       const queries = [...new Set(action.queries)].filter((query) => !lane.asked.has(sameQuery(query)));
       if (queries.length > 0) return { lane, queries };
       notify(lane, 'repeated_query', action.queries, env);
@@ -198,7 +205,7 @@ const sameQuery = (query: string): string => query.toLowerCase().replace(/\s+/g,
 
 function notify(
   lane: Lane,
-  notice: 'repeated_query' | 'invalid_action',
+  notice: NonNullable<Extract<Turn, { kind: 'search' }>['notice']>,
   queries: readonly string[],
   env: Environment,
 ): void {

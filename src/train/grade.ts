@@ -7,6 +7,8 @@ import type { Feedback, Hops, Rollout } from '../types.ts';
 export interface Asking {
   readonly question: string;
   readonly label: string;
+  /** Further accepted answers. */
+  readonly aliases?: readonly string[] | undefined;
   readonly source: string;
   readonly hops: Hops;
   /** Names the random streams of the responses. */
@@ -35,14 +37,21 @@ export async function grade(
   );
   const kept = groups.map((rollouts) => rollouts.filter((r) => r.stop !== 'error'));
   const verdicts = await matcher.match(
-    askings.flatMap(({ question, label }, i) =>
-      kept[i]!.flatMap((r) => (r.answer === null ? [] : [{ question, a: label, b: r.answer }])),
+    askings.flatMap((asking, i) =>
+      kept[i]!.flatMap(({ answer: b }) =>
+        b === null ? [] : accepted(asking).map((a) => ({ question: asking.question, a, b })),
+      ),
     ),
   );
   let next = 0;
-  return askings.map(({ question, label, source, hops }, i) => {
+  const anyOf = (n: number): boolean => {
+    next += n;
+    return verdicts.slice(next - n, next).includes(true);
+  };
+  return askings.map((asking, i) => {
+    const { question, label, source, hops } = asking;
     const rollouts = kept[i]!;
-    const matches = rollouts.map((r) => r.answer !== null && verdicts[next++]!);
+    const matches = rollouts.map((r) => r.answer !== null && anyOf(accepted(asking).length));
     const responses = rollouts.map((r) => r.answer);
     return {
       feedback: { question, source, hops, label, grader: policy.id, responses, matches },
@@ -52,8 +61,10 @@ export async function grade(
   });
 }
 
+const accepted = ({ label, aliases = [] }: Asking): readonly string[] => [label, ...aliases];
+
 /** Share of all responses that match; null when there are none. */
-export function agreementOf(graded: readonly Graded[]): number | null {
+export function agreementOf(graded: readonly Pick<Graded, 'feedback'>[]): number | null {
   const matches = graded.flatMap((g) => g.feedback.matches);
   return matches.length === 0 ? null : matches.filter(Boolean).length / matches.length;
 }

@@ -1,5 +1,5 @@
 /** Figures of a step's rollouts, and their form on disk. */
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { mean } from '../method/statistics.ts';
 import type { RolloutRecord, StepRecord } from '../record.ts';
 import type { Rollout } from '../types.ts';
@@ -34,4 +34,10 @@ export function putRollouts({ engine, blobs }: Context, notes: readonly RolloutN
     turns.map(({ kind, tokens }) => ({ kind, text: engine.tokenizer.decode(tokens) }));
   const lines = notes.map((note): RolloutRecord => ({ ...note, text: textOf(note.rollout) }));
   return blobs.put(gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join('')));
+}
+
+/** What `putRollouts` wrote. */
+export async function getRollouts({ blobs }: Pick<Context, 'blobs'>, id: string): Promise<RolloutRecord[]> {
+  const text = gunzipSync(await blobs.get(id)).toString('utf8');
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as RolloutRecord]));
 }

@@ -32,9 +32,10 @@ export async function solverStep(context: Context, trainee: Trainee, at: SolverS
     (i) => at.bank[i]!,
   );
   const graded = await grade(
-    batch.map(({ question, label, source, hops }, slot) => ({
+    batch.map(({ question, label, aliases, source, hops }, slot) => ({
       question,
       label,
+      aliases,
       source,
       hops,
       key: `${settings.seed}/${purpose}/${round}/${step}/${slot}`,

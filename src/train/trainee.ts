@@ -1,5 +1,5 @@
 /** A policy in training as a value: each update takes a frozen state and gives the next one. */
-import type { Engine, StateRef, TrainingClient } from '../engine.ts';
+import type { Datum, Engine, Loss, OptimSettings, StateRef, TrainingClient } from '../engine.ts';
 import type { Role } from '../method/mask.ts';
 import type { UpdateRecord } from '../record.ts';
 import type { Blobs } from '../store.ts';
@@ -11,11 +11,18 @@ export interface Trainee {
   close(): Promise<void>;
 }
 
-export interface TraineeStep {
+interface Part {
   /** Rollouts without outages, with their advantages. */
   readonly scored: readonly Scored[];
   readonly role: Role;
+}
+
+export interface TraineeStep extends Part {
   readonly learningRate: number;
+  /** The same policy in another role: its loss, a mean over its own rollouts, is added. */
+  readonly also?: Part;
+  /** cross_entropy imitates the rollouts, whoever wrote them; advantages are their weights. */
+  readonly loss?: 'importance_sampling' | 'cross_entropy';
 }
 
 /** Opens the training client at the first update; a state that is already loaded is not loaded again. */
@@ -23,18 +30,20 @@ export function openTrainee(engine: Engine, settings: LoopSettings): Trainee {
   let client: TrainingClient | null = null;
   let at: StateRef | null = null;
   return {
-    async update(before, { scored, role, learningRate }) {
-      const batch = datumBatch(scored, role, settings.lossMean);
+    async update(before, { learningRate, also, loss = 'importance_sampling', ...part }) {
+      const parts = [part, ...(also === undefined ? [] : [also])];
+      const batches = parts.map(({ scored, role }) => datumBatch(scored, role, settings.lossMean));
+      const data = batches.flatMap((batch) => batch.data);
+      const trajectories = batches.reduce((sum, batch) => sum + batch.trajectories, 0);
       const idle = { loss: 0, gradNorm: 0, klSamplerTrainer: 0 };
-      const counts = { learningRate, trajectories: batch.trajectories, trained: batch.data.length };
+      const counts = { learningRate, trajectories, trained: data.length };
       // A step that teaches nothing is still a step; there is nothing to apply.
-      if (batch.data.length === 0) return { after: before, update: { ...idle, ...counts } };
+      if (data.length === 0) return { after: before, update: { ...idle, ...counts } };
       if (client === null) client = await engine.train(before);
       else if (at === null || !sameState(at, before)) await client.load(before);
       // Until the update is whole, nobody knows what is loaded.
       at = null;
-      const out = await client.forwardBackward(batch.data, 'importance_sampling');
-      const { gradNorm } = await client.optimStep({
+      const { out, gradNorm } = await updateOf(client, loss === 'cross_entropy' ? data.map(imitated) : data, loss, {
         learningRate,
         beta1: 0.9,
         beta2: 0.95,
@@ -44,8 +53,10 @@ export function openTrainee(engine: Engine, settings: LoopSettings): Trainee {
       });
       const after = await client.save();
       at = after;
+      // What is imitated may come from anywhere: there is no sampler to differ from.
+      if (loss === 'cross_entropy') return { after, update: { ...idle, loss: out.loss, gradNorm, ...counts } };
       let [drift, tokens] = [0, 0];
-      batch.data.forEach((datum, d) => {
+      data.forEach((datum, d) => {
         datum.advantages!.forEach((a, t) => {
           if (a === 0) return;
           drift += datum.logprobs![t]! - out.logprobs[d]![t]!;
@@ -58,6 +69,14 @@ export function openTrainee(engine: Engine, settings: LoopSettings): Trainee {
       await client?.close();
     },
   };
+}
+
+const imitated = ({ tokens, advantages }: Datum): Datum => ({ tokens, weights: advantages! });
+
+async function updateOf(client: TrainingClient, batch: readonly Datum[], loss: Loss, optim: OptimSettings) {
+  if (client.update !== undefined) return client.update(batch, loss, optim);
+  const out = await client.forwardBackward(batch, loss);
+  return { out, gradNorm: (await client.optimStep(optim)).gradNorm };
 }
 
 export const sameState = (a: StateRef, b: StateRef): boolean => a.policy === b.policy && a.optimizer === b.optimizer;

@@ -21,7 +21,7 @@ export interface ScopeAudit extends Metrics {
 
 const everything = (): boolean => true;
 
-/** `key` names the random stream. A step without a question that `keep` keeps is no part of the mean. */
+/** `key` names the random stream. A step without a response that `keep` keeps is no part of the mean. */
 export function auditScope<F extends Graded = Feedback>(
   steps: readonly StepOf<F>[],
   key: string,
@@ -29,7 +29,7 @@ export function auditScope<F extends Graded = Feedback>(
 ): ScopeAudit {
   const kept = steps.flatMap(({ questions }) => {
     const own = questions.filter(({ feedback }) => keep(feedback));
-    return own.length === 0 ? [] : [own];
+    return own.some(({ feedback }) => feedback.matches.length > 0) ? [own] : [];
   });
   const metrics = roundMetrics(
     kept.map((own) =>

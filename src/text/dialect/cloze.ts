@@ -51,6 +51,7 @@ export const cloze: Dialect = {
     ...(question === null ? [tag('<write>')] : questionPieces(question)),
   ],
   notice: (_kind, question) => [tag('<notice>'), ...(question === null ? [tag('<write>')] : questionPieces(question))],
+  answerTurn: (question, answer) => answerPieces({ left: sidesOf(question).left, span: answer }),
   parse: (text: string, finish: Finish, question: string | null): ParsedTurn =>
     question === null ? parseCloze(text, finish) : parseReply(text, finish, queryOf(question)),
 };
@@ -83,7 +84,10 @@ export const writtenPieces = ({ left, span, right }: Cloze): Piece[] => [
 ];
 
 /** A solver turn that answers, with the space that the left side calls for. */
-export const answerPieces = ({ left, span }: Cloze): Piece[] => [gapAfter(left) + span, tag('<end>')];
+export const answerPieces = ({ left, span }: Pick<Cloze, 'left' | 'span'>): Piece[] => [
+  gapAfter(left) + span,
+  tag('<end>'),
+];
 
 export const searchPieces: readonly Piece[] = [tag('<search>'), tag('<end>')];
 

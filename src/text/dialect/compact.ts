@@ -55,6 +55,7 @@ export const compact: Dialect = {
     ...hits.flatMap((hit) => [tag('<doc>'), page(hit.passage)]),
     tag('</results>'),
   ],
+  answerTurn: (_question, answer) => writeTurn({ thinking: '', action: { type: 'answer', text: answer } }),
   notice: () => [tag('<results>'), tag('<notice>'), tag('</results>')],
   parse: (text, finish, question) => parseTurn(text, finish, question === null ? 'proposer' : 'solver'),
 };

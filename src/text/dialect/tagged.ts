@@ -78,6 +78,10 @@ export function taggedDialect(
     solverPrompt: (question) => [...task(solverTask(escapeTags(question), howToSearch)), ...opening],
     searchResult: (hits) => observation(numberedPassages(hits)),
     notice: (kind) => observation(notices[kind]),
+    answerTurn: (_question, answer) => [
+      `${thinkingOpen ? '' : '<think>'}</think>\n<answer> ${escapeTags(answer)} </answer>`,
+      ...stop.slice(0, 1).map((name) => ({ tag: name })),
+    ],
     parse: (text, finish, question) => parseTurn(text, finish, question, grammar),
   };
 }

@@ -1,0 +1,45 @@
+/** Rollouts of self-play without references, as their step keeps them: each proposal, then the answers to its question. */
+
+import type { RolloutNote } from '../measure.ts';
+import type { Drafted } from '../propose.ts';
+import type { Polled } from './vote.ts';
+
+/** What a trajectory earned; absent where it trained nothing. */
+export interface Earned {
+  readonly reward: number;
+  readonly advantage: number;
+}
+
+export const proposalNote = (
+  { source, hops, rollout }: Drafted,
+  feedback: number | null,
+  earned: Earned | undefined,
+): RolloutNote => ({
+  role: 'proposer',
+  about: source,
+  source,
+  hops,
+  feedback,
+  attempt: 0,
+  reward: earned?.reward ?? null,
+  advantage: earned?.advantage ?? null,
+  rollout,
+});
+
+/** `earned[j]` is of response j; where it is absent, the reward is the match with the majority. */
+export const answerNotes = (
+  { asked: { question, source, hops }, rollouts, feedback: own }: Polled,
+  feedback: number | null,
+  earned: readonly Earned[] = [],
+): RolloutNote[] =>
+  rollouts.map((rollout, attempt) => ({
+    role: 'solver',
+    about: question,
+    source,
+    hops,
+    feedback,
+    attempt,
+    reward: earned[attempt]?.reward ?? (own === null ? null : Number(own.matches[attempt])),
+    advantage: earned[attempt]?.advantage ?? null,
+    rollout,
+  }));

@@ -1,0 +1,136 @@
+/**
+ * One step of SQLM* (method.md section 7; rules in method/sqlm): the policy writes questions, answers each n times, and is
+ * updated as solver on its own majorities; in every fifth step as proposer too, both in one optimizer step.
+ */
+import type { StateRef } from '../../engine.ts';
+import { advantages } from '../../method/advantage.ts';
+import { askingReward, proposerLearns } from '../../method/sqlm.ts';
+import { mean } from '../../method/statistics.ts';
+import type { StepRecord } from '../../record.ts';
+import { type Context, environment } from '../context.ts';
+import { agreementOf } from '../grade.ts';
+import { countBy, putRollouts, rolloutFigures } from '../measure.ts';
+import { type Drafted, propose } from '../propose.ts';
+import { type Trainee, warmRate } from '../trainee.ts';
+import { usageSince } from '../usage.ts';
+import { answerNotes, proposalNote } from './notes.ts';
+import { type Polled, poll } from './vote.ts';
+
+export interface SqlmStep {
+  readonly system: string;
+  readonly round: number;
+  readonly step: number;
+  readonly before: StateRef;
+  /** Updates before this one: the optimizer's, and what every fifth is counted from. */
+  readonly age: number;
+}
+
+export async function sqlmStep(context: Context, trainee: Trainee, at: SqlmStep): Promise<StepRecord> {
+  const { engine, settings, matcher } = context;
+  const spent = usageSince(engine);
+  const { round, step, before } = at;
+  const prompts = settings.questions;
+  const place = { purpose: 'train', round, step, index: step * prompts, prompts, trajectories: 1 } as const;
+  // Sources come round at the pace of this recipe: one prompt a question, in every step.
+  const paced = { ...context, settings: { ...settings, proposerSteps: settings.solverSteps, prompts } };
+  const drafted = await propose(paced, before.policy, place);
+  const usable = drafted.filter((d) => d.rollout.stop !== 'error');
+  const formed = usable.filter((d) => d.rollout.question !== null);
+  const polled = await poll(
+    formed.map((d, i) => ({
+      question: d.rollout.question!,
+      source: d.source,
+      hops: d.hops,
+      key: `${settings.seed}/sqlm/${round}/${step}/${i}`,
+    })),
+    settings.responses,
+    await environment(context, before.policy, 'solver'),
+    matcher,
+  );
+  const byDraft = new Map(formed.map((d, i) => [d, polled[i]!]));
+  const answers = polled.flatMap(({ rollouts, feedback }, slot) =>
+    rollouts.map((rollout, j) => ({ rollout, slot, reward: feedback?.matches[j] ? 1 : 0 })),
+  );
+  // By slot, never by text: a question that was written twice is two groups.
+  const solving = advantages(
+    answers.map(({ reward }) => reward),
+    answers.map(({ slot }) => `slot ${slot}`),
+  );
+  const asked = usable.flatMap((d) => rewarded(d, byDraft.get(d)));
+  const asking = advantages(
+    asked.map(({ reward }) => reward),
+    asked.map(() => 'all'),
+  );
+  const learns = proposerLearns(at.age);
+  const { after, update } = await trainee.update(before, {
+    scored: answers.map(({ rollout }, i) => ({ rollout, advantage: solving.advantages[i]! })),
+    role: 'solver',
+    learningRate: warmRate(settings.solverRate, at.age, settings.warmupSteps),
+    ...(learns
+      ? {
+          also: {
+            scored: asked.map(({ d: { rollout } }, i) => ({ rollout, advantage: asking.advantages[i]! })),
+            role: 'proposer',
+          },
+        }
+      : {}),
+  });
+  const labelled = polled.flatMap((own) => (own.feedback === null ? [] : [{ own, feedback: own.feedback }]));
+  const index = new Map(labelled.map(({ own }, i) => [own, i]));
+  const placeOf = (own: Polled | undefined): number | null => (own === undefined ? null : (index.get(own) ?? null));
+  const earned = new Map(
+    asked.map(({ d, reward }, i) => [d, { reward, advantage: learns ? asking.advantages[i]! : 0 }]),
+  );
+  const solved = answers.map(({ reward, slot }, i) => ({ slot, reward, advantage: solving.advantages[i]! }));
+  const notes = [
+    ...usable.map((d) => proposalNote(d, placeOf(byDraft.get(d)), earned.get(d))),
+    ...polled.flatMap((own, slot) =>
+      answerNotes(
+        own,
+        placeOf(own),
+        solved.filter((s) => s.slot === slot),
+      ),
+    ),
+  ];
+  const reward = mean(answers.map((a) => a.reward));
+  return {
+    kind: 'step',
+    phase: 'solver',
+    system: at.system,
+    round,
+    step,
+    auxiliary: null,
+    feedback: labelled.map(({ feedback }) => feedback),
+    reward: {
+      mean: reward,
+      parts: {
+        match: reward,
+        asking: mean(asked.map((a) => a.reward)),
+        question: formed.length / Math.max(1, usable.length),
+      },
+    },
+    agreement: agreementOf(labelled),
+    counts: {
+      trajectories: answers.length,
+      formed: answers.filter(({ rollout }) => rollout.stop === 'answer').length,
+      failed: drafted.length - usable.length + polled.reduce((sum, { failed }) => sum + failed, 0),
+      idleGroups: solving.idle.length,
+      groups: solving.idle.length + solving.trainable.length,
+    },
+    hops: countBy(drafted.map(({ hops }) => hops)),
+    rollout: rolloutFigures(answers.map(({ rollout }) => rollout)),
+    update,
+    verification: null,
+    usage: spent(),
+    responses: answers.length / Math.max(1, formed.length),
+    rollouts: await putRollouts(context, notes),
+    before,
+    after,
+  };
+}
+
+/** A question whose answers were all lost says nothing about the proposal. */
+function rewarded(d: Drafted, polled: Polled | undefined): { readonly d: Drafted; readonly reward: number }[] {
+  if (polled === undefined) return [{ d, reward: 0 }];
+  return polled.answers === 0 ? [] : [{ d, reward: askingReward(polled.votes, polled.answers) }];
+}
