@@ -2,14 +2,14 @@
 
 import { Command } from 'commander';
 import { stringify } from 'yaml';
-import { loadTokenizer } from '../engine/tokenizer-file.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
 import { evolve } from '../recipe/evolve.ts';
-import { openPolicyEngine, policyDir } from '../recipe/policies.ts';
 import type { CommandName } from '../recipe/presets.ts';
 import type { Resolved } from '../recipe/resolve.ts';
+import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
 import { openTask } from '../recipe/task.ts';
 import { type Example, helpExamples } from './examples.ts';
+import { maxGapOption, refuseGap } from './gap.ts';
 import { inRun } from './in-run.ts';
 import { openProgress } from './progress.ts';
 import { publish } from './publish.ts';
@@ -21,6 +21,7 @@ interface Flags {
   readonly run?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
+  readonly maxGap: number;
   readonly printConfig?: boolean;
   readonly schema?: boolean;
 }
@@ -39,6 +40,7 @@ export const evolveCommand = (terminal: Terminal): Command =>
     ['crossfold evolve --docs ./handbook', 'on your own documents (.md, .txt, .rst, .jsonl, .gz)'],
     ['crossfold evolve --config run.yaml --rounds 2', 'settings from a file, flags win'],
     ['crossfold evolve --print-config > run.yaml', 'a file to start from'],
+    ['crossfold evolve --engine tinker:URL --base NAME --tokenizer DIR', 'on a server of the Tinker wire'],
   ]);
 
 function loopCommand(terminal: Terminal, name: CommandName, about: string, examples: readonly Example[]): Command {
@@ -47,6 +49,7 @@ function loopCommand(terminal: Terminal, name: CommandName, about: string, examp
   return command
     .option('--run <dir>', 'folder of the run (default: runs/, then a name made from the settings)')
     .option('--json', 'print one JSON object at the end, and nothing else')
+    .addOption(maxGapOption())
     .option('--quiet', 'no progress; only the tables at the end')
     .addHelpText('after', helpExamples(examples))
     .addHelpText('after', '\nRunning the same command again continues a run that was stopped.')
@@ -61,16 +64,18 @@ function loopCommand(terminal: Terminal, name: CommandName, about: string, examp
 async function runLoop(name: CommandName, { config, dir }: Resolved, flags: Flags, terminal: Terminal): Promise<void> {
   const folder = flags.run ?? dir;
   const progress = openProgress(terminal, config.rounds, flags.json === true || flags.quiet === true);
+  const warn = (text: string): void => progress.warn(`Warning: ${text}`);
   try {
     progress.note(config.task.kind === 'docs' ? `reading ${config.task.path}` : 'making the world');
     // Before the run folder: what cannot be read should leave none.
-    const tokenizer = await loadTokenizer(policyDir(config.policy));
-    const task = await openTask(config, tokenizer, (text) => progress.warn(`Warning: ${text}`));
+    const tokenizer = await runTokenizer(config);
+    const task = await openTask(config, tokenizer, warn);
     const spec = { recipe: name, config, seed: config.seed, codeVersion: codeVersion(), parents: [] };
     await inRun(folder, spec, 'step', progress, async (run, signal) => {
       progress.note('starting the engine');
-      const engine = await openPolicyEngine(policyDir(config.policy), run.blobs, config.workers);
+      const engine = await openRunEngine(config, run.blobs, warn);
       try {
+        if (config.engine !== undefined) await refuseGap(engine, flags.maxGap, progress);
         await evolve(config, run, engine, task, progress.report, signal);
       } finally {
         await engine.close();

@@ -38,11 +38,12 @@ export async function readConfigFile(file: string): Promise<FileConfig> {
     if (codeOf(error) === 'EISDIR') throw new UserError(`${file}: is a folder; --config wants a YAML file`);
     throw diskError(file, 'read', error);
   }
-  const { policy, task, ...config } = parseConfig(text, file);
+  const { policy, tokenizer, task, ...config } = parseConfig(text, file);
   const place = (path: string): string => resolve(dirname(file), path);
   return {
     ...config,
     ...(policy === undefined ? {} : { policy: isShipped(policy) ? policy : place(policy) }),
+    ...(tokenizer === undefined ? {} : { tokenizer: isShipped(tokenizer) ? tokenizer : place(tokenizer) }),
     ...(task === undefined ? {} : { task: 'path' in task && task.path ? { ...task, path: place(task.path) } : task }),
   };
 }

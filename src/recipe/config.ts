@@ -61,6 +61,9 @@ export const evolveSchema = z.strictObject({
   warmupSteps: z.int().min(0).describe('Steps of linear learning-rate warm-up'),
   weightDecay: share.describe('AdamW weight decay'),
   gradClip: z.number().min(0).describe('Largest gradient norm; 0 is off'),
+  engine: z.string().optional().describe('Engine: local, or tinker:URL of a server that trains (default: local)'),
+  base: z.string().optional().describe('Base model by the name that the server gives it'),
+  tokenizer: z.string().optional().describe("Folder with the tokenizer.json of the server's model, or a shipped name"),
   workers: z.int().min(1).max(64).describe('Engine threads; results depend on it, not on the cores there are'),
 });
 

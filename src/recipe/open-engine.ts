@@ -1,5 +1,7 @@
 /** `--engine`: what a user names an engine by. A row per kind; `openai:URL` and the like carry their address. */
 import { openOpenAIEngine } from '../engine/openai/openai.ts';
+import { openTinkerEngine } from '../engine/tinker/client/client.ts';
+import { readTarget } from '../engine/tinker/client/options.ts';
 import { loadTokenizer } from '../engine/tokenizer-file.ts';
 import type { Engine } from '../engine.ts';
 import type { Blobs } from '../store.ts';
@@ -15,6 +17,8 @@ export interface EngineOptions {
   readonly policy?: string;
   /** Model name of a server. */
   readonly model?: string;
+  /** Base model of a server that trains; `model` where it is not given. */
+  readonly base?: string;
   /** How a server is spoken to when it is not by token ids: chat by default. */
   readonly api?: 'chat' | 'completions';
   /** Directory with the tokenizer.json of a server's model: the server is then used with token ids. */
@@ -53,6 +57,27 @@ const ROWS: Readonly<Record<string, Row>> = {
         model,
         ...(api === undefined ? {} : { api }),
         ...(tokenizer === undefined ? {} : { tokenizer: await loadTokenizer(tokenizer) }),
+        ...(contextLength === undefined ? {} : { contextLength }),
+        ...(concurrency === undefined ? {} : { concurrency }),
+        ...(seed === undefined ? {} : { seed }),
+        ...(warn === undefined ? {} : { warn }),
+      });
+    },
+  },
+  tinker: {
+    usage: 'tinker:URL (with --base and --tokenizer)',
+    async open(target, { model, base = model, tokenizer, contextLength, concurrency, seed, warn }) {
+      if (target === '') throw new UserError('--engine tinker: names no server; write tinker:http://127.0.0.1:8001');
+      if (base === undefined)
+        throw new UserError(`--engine tinker:${target} needs --base, what the server calls the model`);
+      if (tokenizer === undefined)
+        throw new UserError(`--engine tinker:${target} needs --tokenizer, a folder with the model's tokenizer.json`);
+      const { deadlineMs, ...server } = readTarget(target);
+      return openTinkerEngine({
+        ...server,
+        base,
+        tokenizer: await loadTokenizer(tokenizer),
+        ...(deadlineMs === undefined ? {} : { times: { operationMs: deadlineMs } }),
         ...(contextLength === undefined ? {} : { contextLength }),
         ...(concurrency === undefined ? {} : { concurrency }),
         ...(seed === undefined ? {} : { seed }),

@@ -18,6 +18,7 @@ import {
   type PresetName,
   TASKS,
 } from './presets.ts';
+import { settledEngine } from './run-engine.ts';
 
 /** A setting given by flag, already read by its field. */
 export interface Override {
@@ -58,7 +59,7 @@ export function resolveConfig(request: Request): Resolved {
   const result = evolveSchema.safeParse(wanted);
   if (!result.success) throw new UserError(firstComplaint(result.error, wanted).message);
   const { policy } = result.data;
-  const config = { ...result.data, policy: isShipped(policy) ? policy : resolve(policy) };
+  const config = settledEngine({ ...result.data, policy: isShipped(policy) ? policy : resolve(policy) });
   const twice = config.systems.find((name, i) => config.systems.indexOf(name) !== i);
   if (twice !== undefined) throw new UserError(`systems is ${config.systems.join(', ')}; name ${twice} once`);
   if (command === 'evolve' && config.systems.length > 1) {
