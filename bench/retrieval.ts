@@ -102,6 +102,7 @@ function print(rows: readonly Row[]): void {
   const exact = results.get('crossfold exact');
   for (const { group, title, ours } of GROUPS) {
     const members = rows.filter((row) => row.group === group);
+    if (members.length === 0) continue;
     console.log(`\n${title}`);
     line('', 'build s', 'MB', 'p50 ms', 'p95 ms', 'q/s 1', 'q/s 64', group === 'words' ? '' : 'recall@3');
     for (const { name, result: r } of members)

@@ -2,7 +2,7 @@
 export interface Measured {
   /** Seconds until the index answers, from the passages or vectors on. */
   readonly build: number;
-  /** Megabytes that the process has grown by then; the passages or vectors were in memory before. */
+  /** Megabytes that the process then has above an empty one. Most peers do not keep the texts of passages. */
   readonly memory: number;
   /** Milliseconds a query, one at a time. */
   readonly p50: number;

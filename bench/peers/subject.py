@@ -4,7 +4,14 @@ import resource
 import sys
 import time
 
-import numpy as np
+
+def rss():
+    with open("/proc/self/statm", encoding="utf8") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+
+
+empty = rss()
+import numpy as np  # noqa: E402
 
 TOP, LONGEST, TOGETHER = 10, 5.0, 64
 name, folder = sys.argv[1:3]
@@ -62,11 +69,6 @@ SUBJECTS = {
 }
 
 
-def rss():
-    with open("/proc/self/statm", encoding="utf8") as file:
-        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
-
-
 def times(search, size):
     groups = [list(range(i, i + size)) for i in range(0, len(queries) - size + 1, size)]
     out, start = [], time.perf_counter()
@@ -81,9 +83,9 @@ def times(search, size):
 
 
 build = SUBJECTS[name]()
-before, begun = rss(), time.perf_counter()
+begun = time.perf_counter()
 search = build()
-took, memory = time.perf_counter() - begun, rss() - before
+took, memory = time.perf_counter() - begun, rss() - empty
 for q in range(16):
     search([q])
 single, many = times(search, 1), times(search, TOGETHER)

@@ -7,15 +7,15 @@ import { type Search, SUBJECTS } from './subjects.ts';
 const LONGEST = 5000;
 const TOGETHER = 64;
 const WARM_UP = 16;
+/** Bytes of the process before it has read anything. */
+const EMPTY = process.memoryUsage.rss();
 
 async function measure(open: () => Promise<Search>, queries: number, needsTop: boolean): Promise<Measured> {
-  globalThis.gc?.();
-  const before = process.memoryUsage.rss();
   const from = performance.now();
   const search = await open();
   const build = (performance.now() - from) / 1000;
   globalThis.gc?.();
-  const memory = (process.memoryUsage.rss() - before) / 1e6;
+  const memory = (process.memoryUsage.rss() - EMPTY) / 1e6;
   const all = Array.from({ length: queries }, (_, i) => i);
   /** Asks in groups of `size`, five times over while there is time: milliseconds of each group. */
   const times = async (size: number): Promise<number[]> => {
