@@ -1,5 +1,6 @@
 /** `crossfold evolve` and `crossfold compare`: the loop, then its audit and report. */
 
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import { fileJsonSchema } from '../recipe/config-file.ts';
@@ -8,16 +9,19 @@ import type { CommandName } from '../recipe/presets.ts';
 import type { Resolved } from '../recipe/resolve.ts';
 import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
 import { openTask } from '../recipe/task.ts';
+import { countOption } from './count-option.ts';
 import { type Example, helpExamples } from './examples.ts';
 import { maxGapOption, refuseGap } from './gap.ts';
 import { inRun } from './in-run.ts';
 import { openProgress } from './progress.ts';
 import { publish } from './publish.ts';
+import { publishSeeds } from './report.ts';
 import { addSettings, settingsOf } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { codeVersion } from './version.ts';
 
 interface Flags {
+  readonly seeds?: number;
   readonly run?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -30,6 +34,7 @@ export const compareCommand = (terminal: Terminal): Command =>
   loopCommand(terminal, 'compare', 'Evolve agents with several systems from one shared first round, and audit them', [
     ['crossfold compare', 'dr-zero and crossfit on the miniature world'],
     ['crossfold compare --preset standard --seed 2', 'longer, another seed'],
+    ['crossfold compare --systems dr-zero,crossfit,msv,msv+crossfit --seeds 5', 'the four of the paper, five seeds'],
     ['crossfold compare --unverifiable 0', 'a world where every fact can be checked by reading'],
     ['crossfold compare --format-weight 0', 'an ablation: no format reward'],
   ]);
@@ -46,6 +51,8 @@ export const evolveCommand = (terminal: Terminal): Command =>
 function loopCommand(terminal: Terminal, name: CommandName, about: string, examples: readonly Example[]): Command {
   const command = new Command(name).description(about);
   addSettings(command, name);
+  if (name === 'compare')
+    command.addOption(countOption('--seeds <n>', 'run so many seeds, from --seed on, and put them side by side'));
   return command
     .option('--run <dir>', 'folder of the run (default: runs/, then a name made from the settings)')
     .option('--json', 'print one JSON object at the end, and nothing else')
@@ -57,11 +64,43 @@ function loopCommand(terminal: Terminal, name: CommandName, about: string, examp
       if (flags.schema) return terminal.json(fileJsonSchema());
       const resolved = await settingsOf(command, name);
       if (flags.printConfig) return terminal.out(stringify(resolved.config).trimEnd());
-      await runLoop(name, resolved, flags, terminal);
+      if (flags.seeds === undefined) await runLoop(name, resolved, flags, terminal);
+      else await runSeeds(name, resolved, flags.seeds, flags, terminal);
     });
 }
 
-async function runLoop(name: CommandName, { config, dir }: Resolved, flags: Flags, terminal: Terminal): Promise<void> {
+/** One run a seed, each in a folder of its own: with more seeds later, those that are done are kept. */
+async function runSeeds(
+  name: CommandName,
+  { config, dir, ...rest }: Resolved,
+  count: number,
+  flags: Flags,
+  terminal: Terminal,
+): Promise<void> {
+  const folder = flags.run ?? dir.replace(/seed\d+/, 'seeds');
+  const seeds = Array.from({ length: count }, (_, i) => config.seed + i);
+  const folders = seeds.map((seed) => join(folder, `seed${seed}`));
+  for (const [i, seed] of seeds.entries()) {
+    if (!flags.json && !flags.quiet) terminal.err(`Seed ${seed}, ${i + 1} of ${count}`);
+    const own = { ...rest, config: { ...config, seed }, dir: folders[i]! };
+    await runLoop(name, own, { ...flags, run: folders[i]! }, terminal, false);
+  }
+  const progress = openProgress(terminal, 0, flags.json === true || flags.quiet === true);
+  try {
+    await publishSeeds(folders, folder, flags.json === true, progress, terminal);
+  } finally {
+    progress.close();
+  }
+}
+
+/** @param print the tables at the end; the report is written in any case. */
+async function runLoop(
+  name: CommandName,
+  { config, dir }: Resolved,
+  flags: Flags,
+  terminal: Terminal,
+  print = true,
+): Promise<void> {
   const folder = flags.run ?? dir;
   const progress = openProgress(terminal, config.rounds, flags.json === true || flags.quiet === true);
   const warn = (text: string): void => progress.warn(`Warning: ${text}`);
@@ -81,7 +120,7 @@ async function runLoop(name: CommandName, { config, dir }: Resolved, flags: Flag
         await engine.close();
       }
     });
-    await publish(folder, task, { json: flags.json === true, hints: flags.quiet !== true, progress, terminal });
+    await publish(folder, task, { print, json: flags.json === true, hints: flags.quiet !== true, progress, terminal });
   } finally {
     progress.close();
   }

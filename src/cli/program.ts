@@ -13,6 +13,7 @@ import { indexCommand } from './index-command.ts';
 import { manifestCommand } from './manifest.ts';
 import { pretrainCommand } from './pretrain.ts';
 import { replayCommand } from './replay.ts';
+import { reportCommand } from './report.ts';
 import { scoreCommand } from './score.ts';
 import { searchCommand } from './search.ts';
 import { serveEngineCommand } from './serve-engine.ts';
@@ -53,6 +54,7 @@ function program(args: readonly string[], terminal: Terminal): Command {
     auditCommand(terminal),
     bankCommand(terminal),
     replayCommand(terminal),
+    reportCommand(terminal),
     showCommand(terminal),
     askCommand(terminal),
     doctorCommand(terminal),

@@ -12,6 +12,8 @@ import { quoted } from './shell.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface PublishOptions {
+  /** False: write report.html and say nothing. */
+  readonly print?: boolean;
   readonly json: boolean;
   /** Say what to try next. */
   readonly hints: boolean;
@@ -24,7 +26,7 @@ export interface PublishOptions {
 export async function publish(
   folder: string,
   task: Task,
-  { json, hints, damaged = [], progress, terminal }: PublishOptions,
+  { print = true, json, hints, damaged = [], progress, terminal }: PublishOptions,
 ): Promise<void> {
   progress.note('auditing');
   const reader = await openReader(folder);
@@ -32,6 +34,7 @@ export async function publish(
   const html = join(folder, 'report.html');
   await replaceFile(html, await reportHtml(report, reader, task.sourceText));
   progress.close();
+  if (!print) return;
   if (json) return terminal.json({ html, damaged, ...summaryJson(report) });
   terminal.out(summaryText(report, { colours: terminal.colours.out, html }));
   for (const problem of damaged) terminal.out(terminal.colours.out.yellow(visible(`! rollouts of ${problem}`)));

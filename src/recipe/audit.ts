@@ -82,14 +82,27 @@ export interface Contrast {
 }
 
 /** UserError: the folder holds no run of evolve or compare. */
-export async function auditRun(reader: RunReader, auditor: Auditor): Promise<AuditReport> {
+export const auditRun = async (reader: RunReader, auditor: Auditor): Promise<AuditReport> =>
+  auditJudged(reader, auditor, await judgeRun(reader, auditor));
+
+/** A run with the verdicts on what its steps graded and its banks admitted. */
+export interface JudgedRun {
+  readonly run: RunLines;
+  readonly judged: ReadonlyMap<string, JudgedStep>;
+  readonly banks: ReadonlyMap<string, BankAudit>;
+}
+
+export async function judgeRun(reader: RunReader, auditor: Auditor): Promise<JudgedRun> {
   const run = await readRun(reader);
   const judged = new Map<string, JudgedStep>();
   for (const line of run.steps) judged.set(line.key, await judgeStep(auditor, line));
   const banks = new Map<string, BankAudit>();
   for (const line of run.writes) banks.set(line.key, await auditBank(auditor, line));
-  const stepsOf = (lines: readonly Line<StepRecord>[]): JudgedStep[] => lines.map(({ key }) => judged.get(key)!);
+  return { run, judged, banks };
+}
 
+export function auditJudged(reader: RunReader, auditor: Auditor, { run, judged, banks }: JudgedRun): AuditReport {
+  const stepsOf = (lines: readonly Line<StepRecord>[]): JudgedStep[] => lines.map(({ key }) => judged.get(key)!);
   const rounds = auditRounds(run, stepsOf, banks);
   const { recipe, seed, codeVersion, config } = reader.manifest;
   return {

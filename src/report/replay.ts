@@ -1,7 +1,8 @@
 /** Tables of a replay for a terminal, as Markdown, and as JSON. */
 import type picocolors from 'picocolors';
 import type { Measure } from '../recipe/audit/scope.ts';
-import type { ReplayReport, Spread } from '../recipe/replay/report.ts';
+import type { ReplayReport } from '../recipe/replay/report.ts';
+import type { Spread } from '../recipe/seeds/spread.ts';
 import { count, duration, interval, share, signed } from './format.ts';
 import { left, right, table } from './table.ts';
 import { visible } from './visible.ts';

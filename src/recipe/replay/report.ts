@@ -1,24 +1,16 @@
 /** What a replay shows, from its journal and an auditor: per arm the audit over seeds, and the paired difference to coupled. */
 import type { Auditor } from '../../auditor.ts';
-import { meanSd } from '../../method/statistics.ts';
 import type { EvaluationRecord, StepRecord } from '../../record.ts';
 import type { RunReader } from '../../store/read.ts';
 import type { Feedback } from '../../types.ts';
 import { UserError } from '../../util/error.ts';
 import { type Judged, judgeAll, type StepOf } from '../audit/judge.ts';
 import { auditScope, contrastScopes, type Intervals, MEASURES, type Measure, type ScopeAudit } from '../audit/scope.ts';
+import { type Spread, spreadOf } from '../seeds/spread.ts';
 import type { BankQuestion } from './bank.ts';
 import type { ReplayConfig } from './config.ts';
 import { ARMS, askings } from './plan.ts';
 import type { ReplayAnswer, ReplaySetup, ReplayVerify } from './record.ts';
-
-export interface Spread {
-  readonly mean: number;
-  /** Null for one seed. */
-  readonly sd: number | null;
-  /** One per seed, in their order. */
-  readonly values: readonly number[];
-}
 
 export interface ArmReport {
   readonly arm: string;
@@ -145,10 +137,10 @@ function armReport(
     arm,
     seeds: seeds.length,
     questions: questions / seeds.length,
-    coverage: spread(own.map(({ coverage }) => coverage)),
+    coverage: spreadOf(own.map(({ coverage }) => coverage)),
     measures: measures((m) => own.map((scope) => measureOf(scope, m))),
     intervals: whole.intervals,
-    probe: probes.includes(null) ? null : spread(probes as number[]),
+    probe: probes.includes(null) ? null : spreadOf(probes as number[]),
     overlap: answers.reduce((sum, { overlap }) => sum + overlap, 0) / questions,
     againstCoupled: paired
       ? {
@@ -161,16 +153,14 @@ function armReport(
           probe:
             probes.includes(null) || coupledProbes.includes(null)
               ? null
-              : spread(probes.map((value, i) => value! - coupledProbes[i]!)),
+              : spreadOf(probes.map((value, i) => value! - coupledProbes[i]!)),
         }
       : null,
   };
 }
 
-const spread = (values: readonly number[]): Spread => ({ ...meanSd(values), values });
-
 const measures = (values: (m: Measure) => readonly number[]): Readonly<Record<Measure, Spread>> =>
-  Object.fromEntries(MEASURES.map((m) => [m, spread(values(m))])) as Record<Measure, Spread>;
+  Object.fromEntries(MEASURES.map((m) => [m, spreadOf(values(m))])) as Record<Measure, Spread>;
 
 const measureOf = ({ shares }: ScopeAudit, m: Measure): number =>
   shares === null ? Number.NaN : m === 'excess' ? shares.A - shares.TS : shares[m];

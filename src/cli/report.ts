@@ -1,0 +1,59 @@
+/** `crossfold report RUN…`: several runs of evolve or compare as one comparison over systems and seeds. */
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { seedsReport } from '../recipe/seeds/report.ts';
+import { seedsHtml } from '../report/seeds/html.ts';
+import { seedsMarkdown, seedsText } from '../report/seeds/text.ts';
+import { makeFolder, replaceFile } from '../util/disk.ts';
+import { helpExamples } from './examples.ts';
+import { openedRun } from './opened.ts';
+import { openProgress, type ProgressView } from './progress.ts';
+import type { Terminal } from './terminal.ts';
+
+export function reportCommand(terminal: Terminal): Command {
+  return new Command('report')
+    .description('Put runs side by side: systems and seeds, with means, deviations and paired differences')
+    .argument('<run...>', 'folders of runs of evolve or compare that differ in seed and systems alone')
+    .option('--out <dir>', 'where report.html, report.md and report.json go (default: beside the first run)')
+    .option('--json', 'print the report as JSON')
+    .addHelpText(
+      'after',
+      helpExamples([
+        ['crossfold report runs/five/seed1 runs/five/seed2 --out runs/five', 'what "crossfold compare --seeds" does'],
+        ['crossfold report runs/five/seed* runs/evolve-msv-quick-seed1', 'a run added to a comparison'],
+      ]),
+    )
+    .action(async (dirs: string[], { out, json = false }: { out?: string; json?: boolean }) => {
+      const progress = openProgress(terminal, 0, json);
+      try {
+        await publishSeeds(dirs, out ?? join(dirs[0]!, '..'), json, progress, terminal);
+      } finally {
+        progress.close();
+      }
+    });
+}
+
+/** Audits the runs, writes the three reports into `out` and prints one. */
+export async function publishSeeds(
+  dirs: readonly string[],
+  out: string,
+  json: boolean,
+  progress: ProgressView,
+  terminal: Terminal,
+): Promise<void> {
+  const runs = [];
+  for (const dir of dirs) {
+    progress.note(`auditing ${dir}`);
+    const { reader, task } = await openedRun(dir);
+    runs.push({ reader, auditor: task.auditor });
+  }
+  const report = await seedsReport(runs);
+  await makeFolder(out);
+  const html = join(out, 'report.html');
+  await replaceFile(html, seedsHtml(report));
+  await replaceFile(join(out, 'report.md'), `${seedsMarkdown(report)}\n`);
+  await replaceFile(join(out, 'report.json'), `${JSON.stringify(report)}\n`);
+  progress.close();
+  if (json) terminal.json(report);
+  else terminal.out(`${seedsText(report, terminal.colours.out)}\n\nReport: ${html}`);
+}

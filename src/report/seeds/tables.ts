@@ -1,0 +1,153 @@
+/** The tables of a comparison over seeds: one model, rendered as text, Markdown and HTML. */
+import type { Measure } from '../../recipe/audit/scope.ts';
+import type { PairedFigure, SeedsReport } from '../../recipe/seeds/report.ts';
+import type { Spread } from '../../recipe/seeds/spread.ts';
+import { leadsShared, sharedOf } from '../../recipe/systems.ts';
+import { count, DASH, duration, interval, large, share, signed } from '../format.ts';
+
+export interface SeedTable {
+  readonly title: string;
+  /** Columns from this one on are numbers. */
+  readonly numbersFrom: number;
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** .035 ± .004; a single seed has no deviation. */
+export const spreadText = (x: Spread | null, number = share): string =>
+  x === null || x.values.length === 0 ? DASH : number(x.mean) + (x.sd === null ? '' : ` ± ${share(x.sd)}`);
+
+const SHOWN: readonly Measure[] = ['TP', 'TS', 'A', 'F', 'L'];
+const HEADS = ['T_P', 'T_S', 'A', 'F', 'L'];
+
+type Rounds = SeedsReport['rounds'];
+
+/** Shared rounds once, under their own name. */
+const rowsOf = ({ rounds, systems }: SeedsReport): { readonly name: string; readonly round: Rounds[number] }[] =>
+  rounds
+    .filter(({ shared, system }) => !shared || leadsShared(systems, system))
+    .map((round) => ({ name: round.shared ? sharedOf(round.system) : round.system, round }));
+
+export const seedTables = (report: SeedsReport): SeedTable[] =>
+  [auditTable(report), proposerTable(report), contrastTable(report), costTable(report), questionTable(report)].filter(
+    ({ rows }) => rows.length > 0,
+  );
+
+const auditTable = (report: SeedsReport): SeedTable => ({
+  title: 'Scheduled steps by round, and the exam after it: mean ± SD over seeds',
+  numbersFrom: 1,
+  heads: ['system', 'round', 'seeds', ...HEADS, 'J/E', 'EM', 'Cover-EM'],
+  rows: [
+    ...(report.base === null
+      ? []
+      : [
+          [
+            'base',
+            '0',
+            count(report.base.values.length),
+            ...HEADS.map(() => DASH),
+            DASH,
+            spreadText(report.base),
+            DASH,
+          ],
+        ]),
+    ...rowsOf(report).map(({ name, round }) => [
+      name,
+      String(round.round),
+      count(round.seeds.length),
+      ...SHOWN.map((m) => spreadText(round.scopes.scheduled[m])),
+      share(round.coverage.mean),
+      spreadText(round.em),
+      spreadText(round.coverEm),
+    ]),
+  ],
+});
+
+const proposerTable = (report: SeedsReport): SeedTable => ({
+  title:
+    'Proposer steps apart (the feedback itself), F of solver steps, and the truth of the bank: solver steps memorise under every plan',
+  numbersFrom: 1,
+  heads: ['system', 'round', ...HEADS, 'F of solver steps', 'T_P of the bank'],
+  rows: rowsOf(report).map(({ name, round }) => [
+    name,
+    String(round.round),
+    ...SHOWN.map((m) => spreadText(round.scopes.proposer[m])),
+    spreadText(round.scopes.solver.F),
+    spreadText(round.bankTP),
+  ]),
+});
+
+const paired = ({ difference, overSources, overSeeds }: PairedFigure): string[] => [
+  spreadText(difference, signed),
+  bounds(overSources),
+  bounds(overSeeds),
+];
+
+const bounds = (x: PairedFigure['overSeeds']): string => {
+  const text = interval(x, signed);
+  return text === DASH ? DASH : text.slice(text.indexOf('['));
+};
+
+const contrastTable = ({ contrasts, systems }: SeedsReport): SeedTable => ({
+  title: `Minus ${systems[0]}, seed by seed: mean ± SD, 95 % interval over sources (bootstrap), 95 % interval over seeds (t)`,
+  numbersFrom: 2,
+  heads: ['system', 'figure', 'round', 'seeds', 'difference', 'over sources', 'over seeds'],
+  rows: contrasts.flatMap(({ b, round, seeds, proposer, scheduled, em }) => [
+    [b, 'F of proposer steps', String(round), count(seeds.length), ...paired(proposer.F)],
+    [b, 'T_P of proposer steps', String(round), count(seeds.length), ...paired(proposer.TP)],
+    [b, 'F', String(round), count(seeds.length), ...paired(scheduled.F)],
+    [b, 'A', String(round), count(seeds.length), ...paired(scheduled.A)],
+    ...(em === null ? [] : [[b, 'exam EM', String(round), count(seeds.length), ...paired(em)]]),
+  ]),
+});
+
+function costTable({ costs, systems }: SeedsReport): SeedTable {
+  const first = costs[systems[0]!]!;
+  const times = (value: number, of: number): string => (of > 0 ? ` (${(value / of).toFixed(2)}×)` : '');
+  return {
+    title: `Cost of a run, its shared part included; in parentheses as a multiple of ${systems[0]}`,
+    numbersFrom: 1,
+    heads: [
+      'system',
+      'tokens in',
+      'tokens out',
+      'trained',
+      'rollouts',
+      'of them MSV',
+      'MSV searches',
+      'auxiliary updates',
+      'time',
+    ],
+    rows: systems.map((system) => {
+      const cost = costs[system]!;
+      const { usage } = cost;
+      return [
+        system,
+        large(usage.prefilled) + times(usage.prefilled, first.usage.prefilled),
+        large(usage.sampled) + times(usage.sampled, first.usage.sampled),
+        large(usage.trained) + times(usage.trained, first.usage.trained),
+        count(cost.rollouts) + times(cost.rollouts, first.rollouts),
+        count(cost.verifications),
+        count(cost.verificationSearches),
+        count(cost.auxiliaryUpdates),
+        duration(cost.ms) + times(cost.ms, first.ms),
+      ];
+    }),
+  };
+}
+
+const questionTable = (report: SeedsReport): SeedTable => ({
+  title:
+    'Questions of the first seed: hop mix of the bank, repeated texts, labels that stand in another question, share of the commonest answer, and how many of the responses match',
+  numbersFrom: 1,
+  heads: ['system', 'round', 'hops 1/2/3/4', 'repeated', 'leaked', 'vote share', 'matches 0…n'],
+  rows: rowsOf(report).map(({ name, round: { round, questions } }) => [
+    name,
+    String(round),
+    [1, 2, 3, 4].map((h) => share(questions.hops[h] ?? 0, 2)).join(' '),
+    share(questions.duplicates),
+    share(questions.leaked),
+    share(questions.voteShare),
+    questions.matches.map((x) => share(x, 2)).join(' '),
+  ]),
+});

@@ -1,0 +1,90 @@
+/** Several seeds: a run each, then one report; a system added later; runs of other settings refused. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
+import type { SeedsReport } from '../../src/recipe/seeds/report.ts';
+import { recorded } from '../cli/terminal.ts';
+import { runTiny } from './tiny.ts';
+
+let root: string;
+let report: SeedsReport;
+const seedDir = (seed: number): string => join(root, `seed${seed}`);
+const print = async (...args: readonly string[]) => {
+  const { terminal, out, err } = recorded();
+  const code = await runProgram(args, terminal);
+  return { code, out: out(), err: err() };
+};
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'crossfold-seeds-'));
+  for (const seed of [1, 2]) await runTiny(seedDir(seed), { seed });
+  const { code, out, err } = await print('report', seedDir(1), seedDir(2), '--json');
+  expect(code, err).toBe(0);
+  report = JSON.parse(out);
+}, 180_000);
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+describe('a comparison over seeds', () => {
+  it('gives mean, deviation and paired differences', () => {
+    expect([report.seeds, report.systems, report.done]).toEqual([[1, 2], ['dr-zero', 'crossfit'], true]);
+    const round = (system: string) => report.rounds.find((r) => r.system === system && r.round === 2)!;
+    const [a, b] = [round('dr-zero').em!, round('crossfit').em!];
+    const [contrast] = report.contrasts;
+    expect(contrast).toMatchObject({ a: 'dr-zero', b: 'crossfit', round: 2, seeds: [1, 2] });
+    const expected = [b.values[0]! - a.values[0]!, b.values[1]! - a.values[1]!];
+    expect(contrast!.em!.difference.values).toEqual(expected);
+    const sd = Math.abs(expected[0]! - expected[1]!) / Math.SQRT2;
+    expect(contrast!.em!.difference.sd).toBeCloseTo(sd, 12);
+    // t with one degree of freedom.
+    expect(contrast!.em!.overSeeds!.high).toBeCloseTo(
+      (expected[0]! + expected[1]!) / 2 + (12.706 * sd) / Math.SQRT2,
+      9,
+    );
+    const { difference, overSources } = contrast!.proposer.F;
+    expect(overSources!.point).toBeCloseTo(difference.mean, 12);
+  });
+
+  it('counts the shared part for both systems, and auxiliary updates for the one that has them', () => {
+    const { 'dr-zero': zero, crossfit } = report.costs;
+    expect(zero!.auxiliaryUpdates).toBe(0);
+    expect(crossfit!.auxiliaryUpdates).toBe(4);
+    expect(zero!.verifications).toBe(0);
+    expect(crossfit!.usage.trained).toBeGreaterThan(zero!.usage.trained);
+  });
+
+  it('writes the page, the Markdown and the JSON', async () => {
+    const page = await readFile(join(root, 'report.html'), 'utf8');
+    expect(page).toContain('<title>dr-zero, crossfit in world 5, seeds 1, 2');
+    expect(page).not.toContain('<script');
+    expect(page.match(/<svg /g)!.length).toBe(8);
+    expect(await readFile(join(root, 'report.md'), 'utf8')).toMatch(/\| crossfit \| 2 \| 2 \| .* ± /);
+    expect(JSON.parse(await readFile(join(root, 'report.json'), 'utf8'))).toEqual(report);
+  });
+
+  it('takes a system that another run added, and refuses other settings and doubled runs', async () => {
+    await runTiny(join(root, 'added'), { seed: 1, systems: ['msv'] });
+    const added = await print(
+      'report',
+      seedDir(1),
+      seedDir(2),
+      join(root, 'added'),
+      '--json',
+      '--out',
+      join(root, 'more'),
+    );
+    const more: SeedsReport = JSON.parse(added.out);
+    expect(more.systems).toEqual(['dr-zero', 'crossfit', 'msv']);
+    expect(more.contrasts.find(({ b }) => b === 'msv')).toMatchObject({
+      seeds: [1],
+      proposer: { F: { overSeeds: null } },
+    });
+    expect(more.costs.msv!.verifications).toBeGreaterThan(0);
+    const doubled = await print('report', seedDir(1), seedDir(1));
+    expect([doubled.code, doubled.err]).toEqual([2, expect.stringContaining('both hold dr-zero, seed 1')]);
+    await runTiny(join(root, 'other'), { seed: 3, systems: ['dr-zero'], responses: 2, rounds: 2 });
+    const other = await print('report', seedDir(1), join(root, 'other'));
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining('were made with different settings')]);
+  }, 120_000);
+});
