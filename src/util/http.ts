@@ -33,6 +33,8 @@ export interface HttpReply {
   readonly status: number;
   /** Value of a header by its lower-case name. */
   header(name: string): string | undefined;
+  readonly bytes: Uint8Array;
+  /** The bytes as UTF-8. */
   readonly text: string;
 }
 
@@ -88,8 +90,15 @@ export function openHttp(limits: HttpLimits = HTTP_LIMITS, dispatcher?: Dispatch
           body: body?.bytes ?? (json === undefined ? null : JSON.stringify(json)),
           signal: signal === undefined ? late : AbortSignal.any([signal, late]),
         });
-        const text = await reply.body.text();
-        return { status: reply.statusCode, header: (name) => first(reply.headers[name]), text };
+        const bytes = new Uint8Array(await reply.body.arrayBuffer());
+        return {
+          status: reply.statusCode,
+          header: (name) => first(reply.headers[name]),
+          bytes,
+          get text() {
+            return utf8.decode(bytes);
+          },
+        };
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         // Our mistake, not the server's.
@@ -160,6 +169,7 @@ export function checkUrl(url: string, name: string): URL {
   return parsed;
 }
 
+const utf8 = new TextDecoder();
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 const typeOf = (body: HttpRequest['body']): Record<string, string> =>

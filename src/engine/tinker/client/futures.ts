@@ -1,6 +1,9 @@
 /** Requests whose result comes later: sent, then asked for until it is there. Every answer that the wire has is a row here. */
 import { InfraError } from '../../../util/error.ts';
 import { HttpFailure } from '../../../util/http.ts';
+import { decodeLossResult } from '../wire/loss-codec.ts';
+import { ProtoError } from '../wire/protobuf.ts';
+import { decodeSampleResult } from '../wire/sample-codec.ts';
 import type { Profile } from './profiles.ts';
 import { type Answer, accepted, type Body, Lost, type Operation, Refused, type Transport } from './transport.ts';
 
@@ -18,7 +21,8 @@ export interface Futures {
    * @throws Refused, Lost, InfraError
    */
   submit(path: string, body: Body, operation: Operation, again: boolean): Promise<string>;
-  retrieve(requestId: string, operation: Operation): Promise<Outcome>;
+  /** `path`: what the request was. */
+  retrieve(path: string, requestId: string, operation: Operation): Promise<Outcome>;
   /** Both, for what may be repeated: asked anew when the server has forgotten it. */
   run(path: string, body: Body, name: string, ms?: number): Promise<Json>;
 }
@@ -62,7 +66,7 @@ export function futuresOf(transport: Transport, profile: Profile, warn: (text: s
       return id;
     });
 
-  const retrieve: Futures['retrieve'] = async (requestId, operation) => {
+  const retrieve: Futures['retrieve'] = async (path, requestId, operation) => {
     let bad = 0;
     let pace = PACE_MS.first;
     return transport.persist<Outcome>(operation, async (pause) => {
@@ -76,7 +80,8 @@ export function futuresOf(transport: Transport, profile: Profile, warn: (text: s
         pause(0);
         return null;
       }
-      const { status, json, said } = answer;
+      const { status, said } = answer;
+      const json = answer.proto === null ? answer.json : decoded(answer.proto, path, operation.name);
       const pending = status === 408 || status === 425 || (isOk(status) && isPending(json));
       if (pending) {
         heard(json);
@@ -106,7 +111,7 @@ export function futuresOf(transport: Transport, profile: Profile, warn: (text: s
     async run(path, body, name, ms) {
       const operation = transport.operation(name, ms);
       for (let tries = 1; ; tries++) {
-        const outcome = await retrieve(await submit(path, body, operation, true), operation);
+        const outcome = await retrieve(path, await submit(path, body, operation, true), operation);
         if (outcome.state === 'gone' && tries < FORGOTTEN) continue;
         return doneOf(outcome, name);
       }
@@ -126,6 +131,18 @@ export function doneOf(outcome: Outcome, name: string): Json {
       throw new InfraError(`${name} failed on the server: ${outcome.error}`);
     default:
       return outcome satisfies never;
+  }
+}
+
+/** @throws InfraError */
+function decoded(bytes: Uint8Array, path: string, name: string): Json {
+  try {
+    return path === 'asample' ? { ...decodeSampleResult(bytes) } : { ...decodeLossResult(bytes) };
+  } catch (error) {
+    if (!(error instanceof ProtoError)) throw error;
+    throw new InfraError(`${name}: the server's result is no protobuf of the wire (${error.message})`, {
+      cause: error,
+    });
   }
 }
 

@@ -112,7 +112,7 @@ function modelOf(
   const settle = async (kind: string, body: Body, number: number, first: Awaited<ReturnType<typeof submit>>) => {
     let { operation, requestId } = first;
     for (let tries = 0; ; tries++) {
-      const outcome = await futures.retrieve(requestId, operation);
+      const outcome = await futures.retrieve(kind, requestId, operation);
       if (outcome.state !== 'gone' || !again || tries >= RESENDS) return doneOf(outcome, operation.name);
       ({ operation, requestId } = await submit(kind, body, number));
     }

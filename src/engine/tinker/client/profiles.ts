@@ -44,15 +44,17 @@ const official: Profile = {
 export const PROFILES = {
   official,
   tuft: { ...official, encoding: 'proto', key: 'needed', sequence: 'strict', futureBad: 'failed' },
+  // SkyRL 0.4 refuses JSON batches and answers in protobuf; earlier ones take both.
   'skyrl-jax': {
     ...official,
+    encoding: 'proto',
     reduction: 'sequence-mean',
     gradClip: false,
     snapshots: 'latest',
     futureBad: 'failed',
     outputType: 'scalar',
   },
-  'skyrl-train': { ...official, gradClip: false, snapshots: 'latest', futureBad: 'failed' },
+  'skyrl-train': { ...official, encoding: 'proto', gradClip: false, snapshots: 'latest', futureBad: 'failed' },
   'generic-json': {
     ...official,
     sequence: 'none',

@@ -29,6 +29,8 @@ export interface Answer {
   readonly status: number;
   /** Undefined where the reply is no JSON object. */
   readonly json: Readonly<Record<string, unknown>> | undefined;
+  /** Body of a reply in protobuf: some servers send results so whatever is accepted. */
+  readonly proto: Uint8Array | null;
   /** What the server says, one line. */
   readonly said: string;
   readonly afterMs: number | null;
@@ -193,6 +195,9 @@ const isPassing = ({ status, said }: Answer): boolean =>
 const UNPRINTABLE = /[\s\u0000-\u001f\u007f-\u009f]+/g;
 
 function answerOf(reply: Awaited<ReturnType<Http['send']>>): Answer {
+  const { status } = reply;
+  const afterMs = retryAfterMs(reply.header('retry-after'), Date.now());
+  if (reply.header('content-type') === PROTO) return { status, json: undefined, proto: reply.bytes, said: '', afterMs };
   let json: Answer['json'];
   try {
     const parsed: unknown = JSON.parse(reply.text);
@@ -202,5 +207,5 @@ function answerOf(reply: Awaited<ReturnType<Http['send']>>): Answer {
   }
   const told = json?.detail ?? json?.error ?? json?.message ?? (json === undefined ? reply.text : '');
   const said = (typeof told === 'string' ? told : JSON.stringify(told)).replace(UNPRINTABLE, ' ').trim().slice(0, 300);
-  return { status: reply.status, json, said, afterMs: retryAfterMs(reply.header('retry-after'), Date.now()) };
+  return { status, json, proto: null, said, afterMs };
 }
