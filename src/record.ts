@@ -60,12 +60,18 @@ export interface StepRecord {
   };
   /** Prompts (proposer) or questions (solver) per hop count. */
   readonly hops: Readonly<Record<string, number>>;
+  /** Hop counts that self-written questions really have → questions, where it can be read off them; "unread" is the rest. */
+  readonly written?: Readonly<Record<string, number>>;
   readonly rollout: {
     /** Means over the trained role's trajectories. */
     readonly searches: number;
     readonly tokens: number;
     /** Mean of -log p of sampled tokens, in nats: an estimate of the policy's entropy per token. */
     readonly entropy: number;
+    /** Share that ended at a token limit. Absent in older journals. */
+    readonly truncated?: number;
+    /** Mean of log p of the tokens of rewarded solver rollouts, in nats; null when there is none. Absent for proposers. */
+    readonly correct?: number | null;
   };
   readonly update: UpdateRecord;
   /** Null under a label rule that asks nothing, and in solver steps. Its usage is part of `usage`. */

@@ -1,19 +1,22 @@
 /** `crossfold evolve` and `crossfold compare`: the loop, then its audit and report. */
 
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
+import { ALARM_NAMES, type AlarmName } from '../method/health.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
 import { evolve } from '../recipe/evolve.ts';
 import type { CommandName } from '../recipe/presets.ts';
+import { alarmText, type Progress } from '../recipe/progress.ts';
 import type { Resolved } from '../recipe/resolve.ts';
 import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
 import { openTask } from '../recipe/task.ts';
+import { UserError } from '../util/error.ts';
 import { countOption } from './count-option.ts';
 import { type Example, helpExamples } from './examples.ts';
 import { maxGapOption, refuseGap } from './gap.ts';
 import { inRun } from './in-run.ts';
-import { openProgress } from './progress.ts';
+import { openProgress, type ProgressView } from './progress.ts';
 import { publish } from './publish.ts';
 import { publishSeeds } from './report.ts';
 import { addSettings, settingsOf } from './settings.ts';
@@ -22,6 +25,7 @@ import { codeVersion } from './version.ts';
 
 interface Flags {
   readonly seeds?: number;
+  readonly stopOn?: readonly AlarmName[];
   readonly run?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -57,6 +61,11 @@ function loopCommand(terminal: Terminal, name: CommandName, about: string, examp
     .option('--run <dir>', 'folder of the run (default: runs/, then a name made from the settings)')
     .option('--json', 'print one JSON object at the end, and nothing else')
     .addOption(maxGapOption())
+    .addOption(
+      new Option('--stop-on <alarms>', `stop cleanly when one of these rings: ${ALARM_NAMES.join(', ')}`).argParser(
+        alarmsOf,
+      ),
+    )
     .option('--quiet', 'no progress; only the tables at the end')
     .addHelpText('after', helpExamples(examples))
     .addHelpText('after', '\nRunning the same command again continues a run that was stopped.')
@@ -93,6 +102,28 @@ async function runSeeds(
   }
 }
 
+function alarmsOf(typed: string): AlarmName[] {
+  const names = typed.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !(ALARM_NAMES as string[]).includes(name));
+  if (unknown !== undefined)
+    throw new UserError(`--stop-on names "${unknown}"; expected some of ${ALARM_NAMES.join(', ')}`);
+  return names as AlarmName[];
+}
+
+/** Each alarm is told once a system and phase. */
+function watched(progress: ProgressView): (p: Progress) => void {
+  const told = new Set<string>();
+  return (p) => {
+    progress.report(p);
+    for (const alarm of p.alarms ?? []) {
+      const key = `${p.system} ${p.phase} ${alarm.name}`;
+      if (told.has(key)) continue;
+      told.add(key);
+      progress.say(`Alarm in ${p.key}: ${alarmText(alarm)}`);
+    }
+  };
+}
+
 /** @param print the tables at the end; the report is written in any case. */
 async function runLoop(
   name: CommandName,
@@ -115,7 +146,7 @@ async function runLoop(
       const engine = await openRunEngine(config, run.blobs, warn);
       try {
         if (config.engine !== undefined) await refuseGap(engine, flags.maxGap, progress);
-        await evolve(config, run, engine, task, progress.report, signal);
+        await evolve(config, run, engine, task, watched(progress), signal, flags.stopOn);
       } finally {
         await engine.close();
       }

@@ -1,7 +1,7 @@
 /** The command line as a function: arguments in, exit code out. 0 ok, 1 bug, 2 user error, 3 outage, 130 stopped. */
 import { Command, CommanderError } from 'commander';
 import { visibleLines } from '../report/visible.ts';
-import { InfraError, Interrupted, UserError } from '../util/error.ts';
+import { Alarmed, InfraError, Interrupted, UserError } from '../util/error.ts';
 import { askCommand } from './ask.ts';
 import { auditCommand } from './audit.ts';
 import { bankCommand } from './bank.ts';
@@ -114,7 +114,11 @@ export function told(error: unknown, help: string, terminal: Terminal): number {
     return 3;
   }
   if (error instanceof Interrupted) {
-    say('stopped; run the same command again to go on');
+    say(
+      error instanceof Alarmed
+        ? `stopped by an alarm: ${error.message}. Run the same command without --stop-on to go on`
+        : 'stopped; run the same command again to go on',
+    );
     return 130;
   }
   say(`this is a bug in crossfold; please report it\n${error instanceof Error ? error.stack : String(error)}`);

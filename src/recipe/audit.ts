@@ -4,6 +4,7 @@
  */
 import type { Auditor, Verdict } from '../auditor.ts';
 import { type Metrics, stepMetrics, type Warning, warnings } from '../method/agreement.ts';
+import { type AlarmFinding, healthOf } from '../method/health.ts';
 import type { SetupRecord, StepRecord } from '../record.ts';
 import type { RunReader } from '../store/read.ts';
 import type { Json } from '../store.ts';
@@ -37,6 +38,8 @@ export interface AuditReport {
   readonly falseAgreements: readonly FalseAgreement[];
   readonly graders: readonly GraderAudit[];
   readonly cost: readonly CostRow[];
+  /** Alarms of the training steps; the audit's own warnings are `warnings`. */
+  readonly health: readonly AlarmFinding[];
 }
 
 export interface AuditedStep {
@@ -122,6 +125,7 @@ export function auditJudged(reader: RunReader, auditor: Auditor, { run, judged, 
     falseAgreements: falseAgreements([...judged.values()].filter(({ record }) => record.phase !== 'auxiliary')),
     graders: auditGraders(run),
     cost: costRows(run),
+    health: healthOf(run.steps),
   };
 }
 

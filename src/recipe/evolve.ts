@@ -12,6 +12,7 @@ import {
   type Grader,
   graderOf,
 } from '../method/feedback.ts';
+import type { AlarmName } from '../method/health.ts';
 import type { LabelRule } from '../method/label.ts';
 import type { BankItem, DoneRecord, EvaluationRecord, SetupRecord, StepRecord, WriteRecord } from '../record.ts';
 import { lineage } from '../store/descent.ts';
@@ -46,10 +47,11 @@ export async function evolve(
   task: Task,
   report: (progress: Progress) => void,
   signal: AbortSignal,
+  stopOn: readonly AlarmName[] = [],
 ): Promise<void> {
   const settings = loopSettings(config);
   const context: Context = { engine, blobs: run.blobs, task, matcher: MATCHERS[config.matcher], settings };
-  const loop = openLoop(context, config, run, meter(config, task, engine, report, signal));
+  const loop = openLoop(context, config, run, meter(config, task, engine, report, signal, stopOn));
   const start = { proposer: engine.base, solver: engine.base };
   try {
     await loop.setup();

@@ -2,10 +2,11 @@
 import type { Engine } from '../engine.ts';
 import { ESTIMATORS, rolloutsPerPrompt } from '../method/advantage.ts';
 import { auxiliaryUpdates, FEEDBACK_PLANS } from '../method/feedback.ts';
+import { ALARMS, type Alarm, type AlarmName, alarmsAt, stretchOf } from '../method/health.ts';
 import { LABEL_RULES, type LabelRule } from '../method/label.ts';
 import type { EvaluationRecord, StepRecord } from '../record.ts';
 import type { Task } from '../train/context.ts';
-import { Interrupted } from '../util/error.ts';
+import { Alarmed, Interrupted } from '../util/error.ts';
 import type { EvolveConfig } from './config.ts';
 import { SHARED, SYSTEMS, type SystemName } from './systems.ts';
 
@@ -26,6 +27,14 @@ export interface Progress {
   readonly agreement: number | null;
   /** Tokens that the engine has worked since it was opened. */
   readonly tokens: number;
+  /** Alarms that ring at this step. */
+  readonly alarms?: readonly Alarm[];
+}
+
+/** `entropy is 0.15 (entropy of the policy against its first step; alarm below 0.2): what to try` */
+export function alarmText({ name, value }: Alarm): string {
+  const { about, beyond, limit, advice } = ALARMS[name];
+  return `${name} is ${value.toPrecision(2)} (${about}; the alarm rings ${beyond} ${limit}): ${advice}`;
 }
 
 export function meter(
@@ -34,6 +43,7 @@ export function meter(
   engine: Engine,
   report: (progress: Progress) => void,
   signal: AbortSignal,
+  stopOn: readonly AlarmName[] = [],
 ) {
   const { trajectories } = ESTIMATORS[config.estimator];
   const { responses } = config;
@@ -57,6 +67,8 @@ export function meter(
   const labelsOf = (system: string): LabelRule =>
     RULES.find((rule) => SHARED[rule].name === system) ?? SYSTEMS[system as SystemName].labels;
   let done = 0;
+  let alarm: Alarm | null = null;
+  const firsts = new Map<string, StepRecord>();
   const send = (units: number, at: Omit<Progress, 'done' | 'total' | 'tokens'>): void => {
     done += units;
     const { sampled, prefilled, trained } = engine.usage();
@@ -65,10 +77,15 @@ export function meter(
   return {
     /** Stops here when asked to. */
     begin(): void {
+      if (alarm !== null) throw new Alarmed(alarmText(alarm));
       if (signal.aborted) throw new Interrupted('stopped between two steps; run the same command again to go on');
     },
     step(key: string, record: StepRecord, step: number, steps: number): void {
       const { system, round, phase, reward, agreement } = record;
+      const first = firsts.get(stretchOf(record)) ?? record;
+      firsts.set(stretchOf(record), first);
+      const alarms = alarmsAt(record, first);
+      alarm ??= alarms.find(({ name }) => stopOn.includes(name)) ?? null;
       send(phase === 'proposer' ? cost.proposer(labelsOf(system)) : cost.solver, {
         key,
         system,
@@ -78,6 +95,7 @@ export function meter(
         steps,
         reward: reward.mean,
         agreement,
+        alarms,
       });
     },
     write(key: string, system: string, round: number): void {

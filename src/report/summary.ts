@@ -6,7 +6,7 @@ import { leadsShared, sharedOf } from '../recipe/systems.ts';
 import { count, interval, pValue, share, signed } from './format.ts';
 import { left, right, table } from './table.ts';
 import { visible } from './visible.ts';
-import { caveats, NO_WARNING, SYMBOLS, warningSentences } from './words.ts';
+import { caveats, healthLine, NO_WARNING, SYMBOLS, warningSentences } from './words.ts';
 
 export interface SummaryOptions {
   /** Default: no colour. */
@@ -37,6 +37,7 @@ export function summaryText(report: AuditReport, { colours, html }: SummaryOptio
     printed(examTable(report)),
     report.contrasts.flatMap(contrastLines),
     warnings.length === 0 ? [c.green(NO_WARNING)] : warnings.map((w) => c.yellow(`! ${w}`)),
+    report.health.map((found) => c.yellow(`! ${visible(healthLine(found))}`)),
     caveats(report).map((line) => c.dim(line)),
     html === undefined ? [] : [`Report: ${visible(html)}`],
   ];

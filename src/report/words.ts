@@ -1,6 +1,8 @@
 /** What an audit found, in plain words. */
 import { identityGap } from '../method/agreement.ts';
+import type { AlarmFinding } from '../method/health.ts';
 import type { AuditReport, RoundAudit, SystemWarning } from '../recipe/audit.ts';
+import { alarmText } from '../recipe/progress.ts';
 import { leadsShared, sharedOf } from '../recipe/systems.ts';
 import { count, interval, share, signed } from './format.ts';
 
@@ -55,6 +57,10 @@ function sentence(warning: SystemWarning, rounds: readonly RoundAudit[]): string
       return reason satisfies never;
   }
 }
+
+/** What an alarm of the training steps says. */
+export const healthLine = (found: AlarmFinding): string =>
+  `${found.system}, ${found.phase} steps, from ${found.key} on (${count(found.times)}×): ${alarmText(found)}`;
 
 /** The differences between systems at the last round, as sentences. */
 export const findings = ({ contrasts }: AuditReport): string[] =>

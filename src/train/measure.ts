@@ -5,12 +5,22 @@ import type { RolloutRecord, StepRecord } from '../record.ts';
 import type { Rollout } from '../types.ts';
 import type { Context } from './context.ts';
 
+const logprobsOf = (rollouts: readonly Rollout[]): number[] =>
+  rollouts.flatMap((r) => r.turns.flatMap((t) => (t.kind === 'reply' ? t.logprobs : [])));
+
+/** `rewarded`: the solver's rollouts that earned the reward. */
+export const solverFigures = (all: readonly Rollout[], rewarded: readonly Rollout[]): StepRecord['rollout'] => ({
+  ...rolloutFigures(all),
+  correct: rewarded.length === 0 ? null : mean(logprobsOf(rewarded)),
+});
+
 export function rolloutFigures(rollouts: readonly Rollout[]): StepRecord['rollout'] {
-  const logprobs = rollouts.flatMap((r) => r.turns.flatMap((t) => (t.kind === 'reply' ? t.logprobs : [])));
+  const logprobs = logprobsOf(rollouts);
   return {
     searches: mean(rollouts.map((r) => r.searches)),
     tokens: mean(rollouts.map((r) => r.turns.reduce((sum, t) => sum + (t.kind === 'reply' ? t.tokens.length : 0), 0))),
     entropy: -mean(logprobs),
+    truncated: rollouts.filter((r) => r.stop === 'token-limit').length / Math.max(1, rollouts.length),
   };
 }
 

@@ -6,7 +6,7 @@ import { mean } from '../method/statistics.ts';
 import type { BankItem, StepRecord } from '../record.ts';
 import { type Context, environment } from './context.ts';
 import { agreementOf, grade } from './grade.ts';
-import { countBy, putRollouts, type RolloutNote, rolloutFigures } from './measure.ts';
+import { countBy, putRollouts, type RolloutNote, solverFigures } from './measure.ts';
 import { type Trainee, warmRate } from './trainee.ts';
 import { usageSince } from './usage.ts';
 
@@ -93,7 +93,10 @@ export async function solverStep(context: Context, trainee: Trainee, at: SolverS
       groups: idle.length + trainable.length,
     },
     hops: countBy(batch.map((q) => q.hops)),
-    rollout: rolloutFigures(all.map((r) => r.rollout)),
+    rollout: solverFigures(
+      all.map((r) => r.rollout),
+      all.filter((r) => r.reward === 1).map((r) => r.rollout),
+    ),
     update,
     verification: null,
     usage: spent(),

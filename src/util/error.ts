@@ -15,4 +15,7 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
+/** An alarm that the user asked to stop on; what is finished is kept. Exit code 130. */
+export class Alarmed extends Interrupted {}
+
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

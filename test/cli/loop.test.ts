@@ -120,3 +120,23 @@ describe('evolve on the command line', () => {
     expect(err()).toBe('crossfold: --system is "dr-zero"; this run has crossfit\n');
   });
 });
+
+describe('alarms on the command line', () => {
+  const root = mkdtempSync(join(tmpdir(), 'crossfold-alarm-'));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  it('stop the run cleanly when asked to; it goes on without', async () => {
+    // So cold that the responses to a question are all alike: no group has variance.
+    const args = ['evolve', '--system', 'dr-zero', ...SMALL, '--temperature', '0.001', '--run', join(root, 'run')];
+    const unknown = recorded();
+    expect(await runProgram([...args, '--stop-on', 'nothing'], unknown.terminal)).toBe(2);
+    expect(unknown.err()).toContain('--stop-on names "nothing"; expected some of idle-groups, entropy');
+    const stopped = recorded();
+    expect(await runProgram([...args, '--stop-on', 'idle-groups'], stopped.terminal)).toBe(130);
+    expect(stopped.err()).toMatch(/Alarm in round1\/\w+\/000: idle-groups is 1\.0 \(share of groups without variance/);
+    expect(stopped.err()).toMatch(/stopped by an alarm: idle-groups .* without --stop-on to go on/);
+    const on = recorded();
+    expect(await runProgram(args, on.terminal), on.err()).toBe(0);
+    expect(on.out()).toMatch(/! shared, solver steps, from round1\/solver\/000 on .* idle-groups/);
+  }, 60_000);
+});

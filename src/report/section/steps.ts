@@ -5,6 +5,7 @@ import { isShared } from '../../recipe/systems.ts';
 import type { StepRecord } from '../../record.ts';
 import { type Ink, lineChart, type Point, type Series } from '../chart/lines.ts';
 import { type Content, type Html, html, symbol } from '../markup.ts';
+import { healthLine } from '../words.ts';
 import { inkOf, legend, SCHEDULED, stepAxis, stepsOf, systemLegend } from './view.ts';
 
 type Value = (step: AuditedStep) => number | null | undefined;
@@ -168,6 +169,7 @@ export function trainingCurves(report: AuditReport): Html {
     );
   });
   return html`<h2>Training</h2>
+${report.health.length === 0 ? html`<p class="soft">No alarm rang.</p>` : html`<ul>${report.health.map((found) => html`<li>${healthLine(found)}</li>`)}</ul>`}
 <p>The proposer’s reward is not monotone in agreement: a question that all responses match earns no difficulty.</p>
 ${systemLegend(report)}<div class="row">
 ${both('Mean reward', ({ record }) => record.reward.mean)}
