@@ -67,13 +67,13 @@ export function askCommand(terminal: Terminal): Command {
       const progress = openProgress(terminal, 0, flags.json === true);
       try {
         progress.note('opening the run');
-        const { reader, config, task, policy } = await openedRun(flags.run);
+        const { reader, config, systems, task, policy } = await openedRun(flags.run);
         if (config.task.kind === 'docs' && !question.includes(BLANK)) {
           throw new UserError(
             `question "${question}": expected a statement of the documents with a blank, written ${BLANK}`,
           );
         }
-        const solver = await lastSolver(reader, config.systems, flags.system);
+        const solver = await lastSolver(reader, systems, flags.system);
         progress.note('starting the engine');
         const engine = await openPolicyEngine(policy, memoryBlobs(reader.blobs), 1);
         try {

@@ -1,28 +1,44 @@
-/** A run of evolve or compare opened for reading, with the task it was about. */
+/** A run of evolve, compare or train opened for reading, with the task it was about. */
 import { loadTokenizer } from '../engine/tokenizer-file.ts';
 import { firstComplaint } from '../recipe/complaint.ts';
 import { type EvolveConfig, evolveSchema } from '../recipe/config.ts';
 import { policyDir } from '../recipe/policies.ts';
 import { COMMANDS } from '../recipe/presets.ts';
 import { openTask } from '../recipe/task.ts';
+import type { RunManifest } from '../store/manifest.ts';
 import { openReader, type RunReader } from '../store/read.ts';
+import type { Json } from '../store.ts';
 import type { Task } from '../train/context.ts';
 import { UserError } from '../util/error.ts';
 
 export interface OpenedRun {
   readonly reader: RunReader;
   readonly config: EvolveConfig;
+  /** Names in the records: systems, or the recipe of a training baseline. */
+  readonly systems: readonly string[];
   readonly task: Task;
   /** Directory of the base policy. */
   readonly policy: string;
 }
 
+/** The settings of the loop in a manifest; null where the run has none. A training baseline keeps its own beside them. */
+export function settingsIn({ recipe, config }: RunManifest): Json | null {
+  if (recipe === 'train') return (config as { readonly loop?: Json }).loop ?? null;
+  return Object.hasOwn(COMMANDS, recipe) ? config : null;
+}
+
+export const systemsIn = ({ recipe, config }: RunManifest, { systems }: EvolveConfig): readonly string[] =>
+  recipe === 'train' ? [(config as { readonly recipe: string }).recipe] : systems;
+
 /** @throws UserError: no run there, another kind of run, or its documents or policy are gone. */
 export async function openedRun(dir: string): Promise<OpenedRun> {
   const reader = await openReader(dir);
-  const { recipe, config: written } = reader.manifest;
-  if (!Object.hasOwn(COMMANDS, recipe)) {
-    throw new UserError(`${dir}: a run of "${recipe}"; expected one of ${Object.keys(COMMANDS).join(' or ')}`);
+  const { recipe } = reader.manifest;
+  const written = settingsIn(reader.manifest);
+  if (written === null) {
+    throw new UserError(
+      `${dir}: a run of "${recipe}"; expected one of ${[...Object.keys(COMMANDS), 'train'].join(', ')}`,
+    );
   }
   const result = evolveSchema.safeParse(written);
   if (!result.success) {
@@ -33,5 +49,6 @@ export async function openedRun(dir: string): Promise<OpenedRun> {
   }
   const config = result.data;
   const policy = policyDir(config.policy);
-  return { reader, config, policy, task: await openTask(config, await loadTokenizer(policy)) };
+  const systems = systemsIn(reader.manifest, config);
+  return { reader, config, systems, policy, task: await openTask(config, await loadTokenizer(policy)) };
 }

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { evolveSchema } from '../recipe/config.ts';
 import { isShipped, policyDir } from '../recipe/policies.ts';
-import { COMMANDS } from '../recipe/presets.ts';
 import { openReader } from '../store/read.ts';
 import type { Blobs } from '../store.ts';
 import { UserError } from '../util/error.ts';
 import { lastSolver } from './ask.ts';
 import { memoryBlobs } from './memory-blobs.ts';
+import { settingsIn, systemsIn } from './opened.ts';
 
 export interface PolicyChoice {
   /** For names of folders. */
@@ -27,12 +27,15 @@ export async function choosePolicy(spec: string): Promise<PolicyChoice> {
   const run = runOf(spec);
   if (run === null) return { name: basename(spec), base: policyDir(spec), id: null, blobs: memoryBlobs(), parents: [] };
   const reader = await openReader(run.dir);
-  const { recipe, config: written } = reader.manifest;
-  const config = Object.hasOwn(COMMANDS, recipe) ? evolveSchema.safeParse(written) : null;
-  if (config === null) throw new UserError(`${run.dir}: a run of "${recipe}"; expected one of evolve or compare`);
+  const { recipe } = reader.manifest;
+  const written = settingsIn(reader.manifest);
+  if (written === null)
+    throw new UserError(`${run.dir}: a run of "${recipe}"; expected one of evolve, compare or train`);
+  const config = evolveSchema.safeParse(written);
   if (!config.success) throw new UserError(`${run.dir}: a run of another version (${reader.manifest.codeVersion})`);
-  const { policy, systems } = config.data;
-  if (run.system !== undefined && !(systems as readonly string[]).includes(run.system))
+  const { policy } = config.data;
+  const systems = systemsIn(reader.manifest, config.data);
+  if (run.system !== undefined && !systems.includes(run.system))
     throw new UserError(`--policy ${spec}: the run has no system "${run.system}"; it has ${systems.join(', ')}`);
   const solver = await lastSolver(reader, systems, run.system);
   return {

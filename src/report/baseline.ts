@@ -128,9 +128,12 @@ export function trainText(report: TrainReport, colours = picocolors.createColors
   return [
     [bold(title)],
     ...parts,
-    SYMBOLS.map(([symbol, meaning]) => dim(`${symbol.padEnd(4)} ${meaning}`)),
+    audit.rounds.some(({ scopes }) => scopes.scheduled.steps > 0)
+      ? SYMBOLS.map(([symbol, meaning]) => dim(`${symbol.padEnd(4)} ${meaning}`))
+      : [],
     [dim(`wall-clock ${duration(ms)}${audit.done ? '' : '; not finished'}`)],
   ]
+    .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n');
 }

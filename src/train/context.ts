@@ -25,6 +25,8 @@ export interface Task {
   readonly limits: Readonly<Record<Role, Environment['limits']>>;
   /** Held-out questions with gold answers. */
   readonly gold: readonly Question[];
+  /** How many facts a written question really chains, whatever its prompt asked for; null where the text does not say. */
+  hopsOf?(question: string): number | null;
   /** What the proposer reads of a source; a long one is read in keyed parts. */
   material(source: string, key: string): Source;
   sourceText(source: string): string;

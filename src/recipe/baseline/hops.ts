@@ -10,13 +10,3 @@ export const HOPS_OF: Readonly<Record<TaskKind, (question: string) => number | n
   // One sentence, one blank.
   docs: () => 1,
 };
-
-/** Hop count → questions; what cannot be read is under `unread`. */
-export function hopMixOf(kind: TaskKind, questions: readonly string[]): Readonly<Record<string, number>> {
-  const out: Record<string, number> = {};
-  for (const question of questions) {
-    const name = HOPS_OF[kind](question) ?? 'unread';
-    out[name] = (out[name] ?? 0) + 1;
-  }
-  return out;
-}

@@ -1,19 +1,23 @@
 /** What a training baseline shows: the exam by hop, the audit by round, and the hop mix of what it wrote. */
 import type { Auditor } from '../../auditor.ts';
 import type { RunReader } from '../../store/read.ts';
+import { countBy } from '../../train/measure.ts';
 import { type AuditReport, auditRun } from '../audit.ts';
-import { readRun } from '../rounds.ts';
+import { type RoundLines, readRun } from '../rounds.ts';
 import type { TrainConfig } from './config.ts';
-import { hopMixOf } from './hops.ts';
+import { HOPS_OF } from './hops.ts';
+
+/** Hop count → questions. */
+type Mix = Readonly<Record<string, number>>;
 
 export interface HopMix {
   readonly round: number;
-  /** Hop count → prompts of that count. */
-  readonly prompted: Readonly<Record<string, number>>;
-  /** Hop count that was really asked → questions that got a label. */
-  readonly written: Readonly<Record<string, number>>;
-  /** The same of the questions that were kept for the solver; null where all are. */
-  readonly kept: Readonly<Record<string, number>> | null;
+  /** What prompts asked for. */
+  readonly prompted: Mix;
+  /** What was written in training steps. */
+  readonly written: Mix;
+  /** Of the questions that were kept for the solver; null where all are. */
+  readonly kept: Mix | null;
 }
 
 export interface TrainReport {
@@ -28,41 +32,32 @@ export interface TrainReport {
 export async function trainReport(reader: RunReader, config: TrainConfig, auditor: Auditor): Promise<TrainReport> {
   const audit = await auditRun(reader, auditor);
   const { rounds } = await readRun(reader);
-  const { kind } = config.loop.task;
   return {
     config,
     audit,
-    hopMix:
-      config.gold !== null
-        ? []
-        : rounds.flatMap(({ round, proposer, solver, write }) => {
-            // Where one policy plays both roles, its steps are the solver's.
-            const steps = (proposer.length > 0 ? proposer : solver).map(({ record }) => record);
-            if (steps.length === 0) return [];
-            return [
-              {
-                round,
-                prompted: sum(steps.map(({ hops }) => hops)),
-                written: hopMixOf(
-                  kind,
-                  steps.flatMap(({ feedback }) => feedback.map(({ question }) => question)),
-                ),
-                kept:
-                  write === null
-                    ? null
-                    : hopMixOf(
-                        kind,
-                        write.record.bank.map(({ question }) => question),
-                      ),
-              },
-            ];
-          }),
+    hopMix: rounds.flatMap((lines) => mixOf(lines, config)),
     ms: audit.cost.reduce((total, { ms }) => total + ms, 0),
   };
 }
 
-function sum(counts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+function mixOf({ round, proposer, solver, write }: RoundLines, { loop }: TrainConfig): HopMix[] {
+  const wrote = [...proposer, ...solver].flatMap(({ record: { hops, written } }) =>
+    written === undefined ? [] : [{ hops, written }],
+  );
+  if (wrote.length === 0) return [];
+  const hopsOf = HOPS_OF[loop.task.kind];
+  return [
+    {
+      round,
+      prompted: sum(wrote.map(({ hops }) => hops)),
+      written: sum(wrote.map(({ written }) => written)),
+      kept: write === null ? null : countBy(write.record.bank.map(({ question }) => hopsOf(question) ?? 'unread')),
+    },
+  ];
+}
+
+function sum(mixes: readonly Mix[]): Mix {
   const out: Record<string, number> = {};
-  for (const own of counts) for (const [name, n] of Object.entries(own)) out[name] = (out[name] ?? 0) + n;
+  for (const mix of mixes) for (const [hops, n] of Object.entries(mix)) out[hops] = (out[hops] ?? 0) + n;
   return out;
 }

@@ -7,6 +7,7 @@ import { loopSettings } from '../evolve.ts';
 import { MATCHERS } from '../matchers.ts';
 import type { Progress } from '../progress.ts';
 import type { TrainConfig } from './config.ts';
+import { HOPS_OF } from './hops.ts';
 import { openLoop } from './loop.ts';
 import { type Policies, RECIPES, type Recipe } from './recipes.ts';
 
@@ -26,7 +27,7 @@ export async function trainBaseline({ config, run, engine, task, gold, report, s
   const context: Context = {
     engine,
     blobs: run.blobs,
-    task: limited(task, recipe),
+    task: { ...limited(task, recipe), hopsOf: HOPS_OF[settings.task.kind] },
     matcher: MATCHERS[settings.matcher],
     settings: loopSettings(settings),
   };

@@ -11,7 +11,7 @@ import { countBy, meanParts, putRollouts, rolloutFigures } from '../measure.ts';
 import { propose } from '../propose.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
 import { usageSince } from '../usage.ts';
-import { answerNotes, proposalNote } from './notes.ts';
+import { answerNotes, proposalNote, writtenHops } from './notes.ts';
 import { poll } from './vote.ts';
 
 export interface ChallengerStep {
@@ -102,6 +102,7 @@ export async function challengerStep(context: Context, trainee: Trainee, at: Cha
       groups: idle.length + trainable.length,
     },
     hops: countBy(drafted.map(({ hops }) => hops)),
+    ...writtenHops(context.task, formed),
     rollout: rolloutFigures(usable.map(({ rollout }) => rollout)),
     update,
     verification: null,

@@ -1,6 +1,8 @@
 /** Rollouts of self-play without references, as their step keeps them: each proposal, then the answers to its question. */
 
-import type { RolloutNote } from '../measure.ts';
+import type { StepRecord } from '../../record.ts';
+import type { Task } from '../context.ts';
+import { countBy, type RolloutNote } from '../measure.ts';
 import type { Drafted } from '../propose.ts';
 import type { Polled } from './vote.ts';
 
@@ -43,3 +45,7 @@ export const answerNotes = (
     advantage: earned[attempt]?.advantage ?? null,
     rollout,
   }));
+
+/** The hop mix of the questions that were written, where the task can read it. */
+export const writtenHops = ({ hopsOf }: Task, written: readonly Drafted[]): Pick<StepRecord, 'written'> =>
+  hopsOf === undefined ? {} : { written: countBy(written.map(({ rollout }) => hopsOf(rollout.question!) ?? 'unread')) };

@@ -13,7 +13,7 @@ import { countBy, putRollouts, rolloutFigures } from '../measure.ts';
 import { type Drafted, propose } from '../propose.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
 import { usageSince } from '../usage.ts';
-import { answerNotes, proposalNote } from './notes.ts';
+import { answerNotes, proposalNote, writtenHops } from './notes.ts';
 import { type Polled, poll } from './vote.ts';
 
 export interface SqlmStep {
@@ -118,6 +118,7 @@ export async function sqlmStep(context: Context, trainee: Trainee, at: SqlmStep)
       groups: solving.idle.length + solving.trainable.length,
     },
     hops: countBy(drafted.map(({ hops }) => hops)),
+    ...writtenHops(context.task, formed),
     rollout: rolloutFigures(answers.map(({ rollout }) => rollout)),
     update,
     verification: null,
