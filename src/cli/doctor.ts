@@ -2,26 +2,38 @@
 import { Command } from 'commander';
 import { messageOf, UserError } from '../util/error.ts';
 import { type Check, checks, type Finding } from './checks.ts';
+import { checkEngine, type EngineCheckFlags } from './engine-check.ts';
+import { addEngineFlags } from './engine-flags.ts';
 import { helpExamples } from './examples.ts';
 import type { Terminal } from './terminal.ts';
+
+interface Flags extends EngineCheckFlags {
+  readonly run: string;
+}
 
 export interface Diagnosis extends Finding {
   readonly name: string;
 }
 
 export function doctorCommand(terminal: Terminal): Command {
-  return new Command('doctor')
-    .description('Check this machine: Node, ONNX Runtime, memory, disk, policies, and a small training step')
+  const command = new Command('doctor')
+    .description('Check this machine, or, with --engine, whether an engine does what a run needs')
     .option('--run <dir>', 'folder that runs will be written to', 'runs')
     .option('--json', 'print the findings as JSON')
+    .option('--base <name>', 'what a Tinker server calls the model');
+  return addEngineFlags(command)
     .addHelpText(
       'after',
       helpExamples([
         ['crossfold doctor', 'this machine and this folder'],
         ['crossfold doctor --run /mnt/big/runs', 'another disk'],
+        ['crossfold doctor --engine local --policy mini', 'the local engine: sampling, gradients, checkpoints'],
+        ['crossfold doctor --engine tinker:URL --base NAME --tokenizer DIR', 'a server of the Tinker wire'],
       ]),
     )
-    .action(async ({ run, json }: { run: string; json?: boolean }) => {
+    .action(async (flags: Flags) => {
+      const { run, json } = flags;
+      if (command.getOptionValueSource('engine') === 'cli') return checkEngine(flags, terminal);
       const found = await diagnose(checks(run), json ? () => {} : (d) => terminal.out(lineOf(d, terminal)));
       if (json) terminal.json({ ok: found.every(({ state }) => state !== 'failed'), checks: found });
       const failures = found.filter(({ state }) => state === 'failed').map(({ name }) => name);

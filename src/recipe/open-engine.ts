@@ -6,7 +6,7 @@ import { loadTokenizer } from '../engine/tokenizer-file.ts';
 import type { Engine } from '../engine.ts';
 import type { Blobs } from '../store.ts';
 import { UserError } from '../util/error.ts';
-import { openPolicyEngine, policyDir } from './policies.ts';
+import { isShipped, openPolicyEngine, policyDir } from './policies.ts';
 
 export interface EngineOptions {
   /** Weights of the engines that have some of their own. */
@@ -76,7 +76,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       return openTinkerEngine({
         ...server,
         base,
-        tokenizer: await loadTokenizer(tokenizer),
+        tokenizer: await loadTokenizer(isShipped(tokenizer) ? policyDir(tokenizer) : tokenizer),
         ...(deadlineMs === undefined ? {} : { times: { operationMs: deadlineMs } }),
         ...(contextLength === undefined ? {} : { contextLength }),
         ...(concurrency === undefined ? {} : { concurrency }),

@@ -38,7 +38,7 @@ export const runTokenizer = ({ engine, policy, tokenizer }: EvolveConfig): Promi
 export async function openRunEngine(config: EvolveConfig, blobs: Blobs, warn: (text: string) => void): Promise<Engine> {
   const { engine, policy, workers, base, tokenizer, seed } = config;
   if (engine === undefined) return openPolicyEngine(policyDir(policy), blobs, workers);
-  return openEngine(engine, { blobs, workers, warn, seed, base: base!, tokenizer: tokenizerDir(tokenizer!) });
+  return openEngine(engine, { blobs, workers, warn, seed, base: base!, tokenizer: tokenizer! });
 }
 
 /** Also of a folder that has a tokenizer and no model. */

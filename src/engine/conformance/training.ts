@@ -54,6 +54,10 @@ const moved = (
     return { loss, gradNorm, change: (await lastScore(client, tokens)) - old };
   });
 
+/** Learning rate of a first step, and the change of a log-probability from which it is made smaller. */
+const LARGE_RATE = 1e-4;
+const STEEP = 0.1;
+
 /** Adam with an eps far above all gradients is gradient descent with rate lr/eps: what a step does is then linear in everything. */
 const EPS = 100;
 const FIRST_RATE = 0.01;
@@ -82,7 +86,10 @@ export const TRAINING: readonly Probe[] = [
       const tokens = subject.prompts[0]!;
       const rate = async (advantage: number, learningRate: number): Promise<number> =>
         (await moved(subject, (old) => [toy(tokens, advantage, old)], tokens, { ...ADAM, learningRate })).change;
-      const [up, down, twice] = [await rate(1, 1e-4), await rate(-1, 1e-4), await rate(1, 2e-4)];
+      // As large as is still linear: some engines move much at a small rate, others round a small change away.
+      const first = await rate(1, LARGE_RATE);
+      const small = first > STEEP ? (LARGE_RATE * STEEP) / first / 2 : LARGE_RATE;
+      const [up, down, twice] = [await rate(1, small), await rate(-1, small), await rate(1, 2 * small)];
       return verdict(
         up > 0 && down < 0 && twice / up > 1.5 && twice / up < 2.5,
         `advantage 1: ${digits(up)}, -1: ${digits(down)}, twice the rate: ${digits(twice)}`,

@@ -1,4 +1,5 @@
 /** One request and its reply, sent again while that can help: a clock for every operation, and errors that say what to do. */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InfraError, UserError } from '../../../util/error.ts';
 import { type Http, HttpFailure, openHttp, plainUrl, retryAfterMs } from '../../../util/http.ts';
@@ -68,6 +69,8 @@ export function openTransport(url: string, times: TinkerTimes): Transport {
   const http: Http = openHttp({ connectMs: 5_000, totalMs: times.pollMs + 15_000, maxBytes: MAX_BYTES });
   const headers = apiKey === null ? {} : { 'x-api-key': apiKey };
   const closed = new AbortController();
+  // Every wait listens to it.
+  setMaxListeners(0, closed.signal);
   /** The last operation found nobody there: others need not wait as long to learn it. */
   let down = false;
 
