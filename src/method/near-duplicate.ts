@@ -4,7 +4,8 @@
  *   BLEU = BP · exp(mean over n = 1..4 of log p_n)      p_n: clipped n-gram precision; a count of 0 is taken as .1
  *   BP   = 1 where the candidate is at least as long as the reference, else exp(1 − r/c)
  *
- * Departure. [ours] BLEU of a pair is the mean of both directions, so that the order of questions does not matter.
+ * Departures. [ours] BLEU of a pair is the mean of both directions, so that the order of questions does not matter. [ours]
+ * n stops at the candidate's length: else two equal questions of three words would not be near-duplicates.
  */
 const LARGEST = 4;
 const SMALL = 0.1;
@@ -40,15 +41,17 @@ export const bleu = (candidate: readonly string[], reference: readonly string[])
 
 function bleuOf(candidate: Counted, reference: Counted): number {
   let logs = 0;
-  for (let i = 0; i < LARGEST; i++) {
+  const orders = Math.min(LARGEST, candidate.length);
+  for (let i = 0; i < orders; i++) {
     let common = 0;
     for (const [gram, n] of candidate.grams[i]!) common += Math.min(n, reference.grams[i]!.get(gram) ?? 0);
     if (i === 0 && common === 0) return 0;
-    logs += Math.log((common === 0 ? SMALL : common) / Math.max(1, candidate.length - i));
+    logs += Math.log((common === 0 ? SMALL : common) / (candidate.length - i));
   }
+  if (orders === 0) return 0;
   const { length: c } = candidate;
   const brevity = c >= reference.length ? 1 : Math.exp(1 - reference.length / c);
-  return brevity * Math.exp(logs / LARGEST);
+  return brevity * Math.exp(logs / orders);
 }
 
 /** Per question: the size of its cluster as a share of all questions. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { difficulty } from '../../src/method/difficulty.ts';
+import { averageLinkage, bleu, bleuWords, clusterShares } from '../../src/method/near-duplicate.ts';
 import { agreementEvidence, screen } from '../../src/method/selfplay.ts';
+import { answerPairs, isLabel, vote } from '../../src/method/vote.ts';
 
 describe('screening self-written questions', () => {
   it('case c40: near-copies and siblings that give each other away', () => {
@@ -43,5 +45,69 @@ describe('agreement without evidence', () => {
     expect(agreementEvidence('Tartu', [true, true], retrieved, [false]).flag).toBeNull();
     expect(agreementEvidence('zxqv-17', [true, true], retrieved, [true, false]).flag).toBeNull();
     expect(agreementEvidence('zxqv-17', [true, false], retrieved, [false]).flag).toBeNull();
+  });
+});
+
+describe('the majority as a label', () => {
+  /** Answers are the same where their texts are. */
+  const plain = (answers: readonly (string | null)[]) =>
+    vote(
+      answers,
+      answerPairs(answers).map(() => false),
+    );
+
+  it('is the answer most others match; the earliest of equals', () => {
+    expect(plain(['c', 'a', 'b', 'b', null, 'a'])).toEqual({
+      index: 1,
+      votes: 2,
+      matches: [false, true, false, false, false, true],
+    });
+  });
+  it('counts what the matcher says, which need not be transitive', () => {
+    expect(answerPairs(['a', 'b', 'c', 'a'])).toEqual([
+      ['a', 'b'],
+      ['a', 'c'],
+      ['b', 'c'],
+    ]);
+    // b matches a and c, which do not match each other: b has the most votes.
+    expect(vote(['a', 'b', 'c', 'a'], [true, false, true])).toMatchObject({ index: 1, votes: 4 });
+  });
+  it('is no label where nobody agrees, and nothing where nobody answered', () => {
+    expect(plain(['a', 'b', 'c'])).toMatchObject({ index: 0, votes: 1 });
+    expect(isLabel(plain(['a', 'b', 'c']))).toBe(false);
+    expect(isLabel(plain(['a', null, 'a']))).toBe(true);
+    expect(plain([null, null])).toBeNull();
+  });
+});
+
+describe('near-duplicates', () => {
+  it('joins by the average: .515 is too far, though the nearest member is at .45', () => {
+    const at = (a: number, b: number, c: number) => [
+      [0, a, b],
+      [a, 0, c],
+      [b, c, 0],
+    ];
+    expect(averageLinkage(at(0.2, 0.45, 0.58), 0.5)).toEqual([[0, 1], [2]]);
+    // The average of .44 and .54 is .49, though the farthest member is at .54.
+    expect(averageLinkage(at(0.2, 0.44, 0.54), 0.5)).toEqual([[0, 1, 2]]);
+    expect(averageLinkage(at(0.5, 0.9, 0.9), 0.5)).toEqual([[0], [1], [2]]);
+    expect(averageLinkage([], 0.5)).toEqual([]);
+  });
+  it('gives each question the share of its cluster', () => {
+    expect(
+      clusterShares([
+        'mentor of Mara Voss ?',
+        'mentor of founder of Brask Mills ?',
+        'home of Mara Voss ?',
+        'spouse of Tobin Hale ?',
+      ]),
+    ).toEqual([0.5, 0.25, 0.5, 0.25]);
+    expect(clusterShares(['same', 'same'])).toEqual([1, 1]);
+    expect(clusterShares([])).toEqual([]);
+  });
+  it('has no score without a common word, and none is lost to case', () => {
+    expect(bleu(bleuWords('who ?'), bleuWords('When'))).toBe(0);
+    expect(bleu([], [])).toBe(0);
+    expect(bleu(bleuWords('WHO founded Brask Mills'), bleuWords('who founded brask  mills'))).toBe(1);
   });
 });
