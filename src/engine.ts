@@ -150,6 +150,8 @@ export interface Engine {
   readonly contextLength: number;
   policy(id: string): Promise<Policy>;
   train(state: StateRef): Promise<TrainingClient>;
+  /** Frozen weights, or an optimizer's state, that nothing refers to any more; of an engine that keeps them outside the run's blobs. */
+  forget?(id: string): Promise<void>;
   /** Work done since the engine was opened, in tokens. */
   usage(): Usage;
   close(): Promise<void>;

@@ -19,7 +19,7 @@ export interface HttpLimits {
 export const HTTP_LIMITS: HttpLimits = { connectMs: 5_000, totalMs: 60_000, maxBytes: 64 * 1024 * 1024 };
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */

@@ -1,6 +1,6 @@
 /** The client against our own server: what is trained, saved and sampled through the wire is what the engine does. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Completion, Datum, Engine, Policy } from '../../src/engine.ts';
+import type { Completion, Datum, Engine, Policy, StateRef } from '../../src/engine.ts';
 import { ADAM, furthest, request, tokensOf } from './fixture.ts';
 import { openSite, type Site } from './tinker-client-fixture.ts';
 
@@ -114,5 +114,28 @@ describe.each(['json', 'proto'] as const)('through the wire, %s', (encoding) => 
       expect(furthest(y.logprobs[0]!, x.logprobs[0]!)).toBe(0);
       expect((await there.optimStep(ADAM)).gradNorm).toBeCloseTo((await here.optimStep(ADAM)).gradNorm, 5);
     }
+  });
+});
+
+describe('checkpoints that were replaced', () => {
+  it('are removed from the server a state late, and the others stay', async () => {
+    const engine = await site.client();
+    const client = await engine.train(engine.base);
+    const states = [];
+    for (const step of ['a', 'b', 'c', 'd']) {
+      await client.forwardBackward([lesson(step)], 'cross_entropy');
+      await client.optimStep(ADAM);
+      states.push(await client.save());
+    }
+    const [a, b, c, d] = states as [StateRef, StateRef, StateRef, StateRef];
+    // The policy of b is kept though its optimizer is not: what it is loaded from stays.
+    for (const id of [a.policy, a.optimizer!, b.optimizer!, c.policy, c.optimizer!, d.optimizer!])
+      await engine.forget!(id);
+    await expect(engine.train(a)).rejects.toThrow(/404.*no checkpoint/);
+    for (const kept of [b, c, d]) await (await engine.train({ ...kept, optimizer: null })).close();
+    await engine.forget!('another');
+    await engine.forget!('more');
+    await expect(engine.train(c)).rejects.toThrow(/no checkpoint/);
+    expect(await sample(await engine.policy(d.policy), ['k'])).toHaveLength(1);
   });
 });

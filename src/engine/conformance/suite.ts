@@ -1,6 +1,7 @@
 /** What every engine must do before a run can be trusted with it. */
 import type { Engine, Tokenizer } from '../../engine.ts';
-import { InfraError, messageOf, UserError } from '../../util/error.ts';
+import { messageOf, UserError } from '../../util/error.ts';
+import { Refused } from '../tinker/client/transport.ts';
 import type { Finding, Probe, Subject, Verdict } from './probe.ts';
 import { SAMPLING } from './sampling.ts';
 import { TRAINING } from './training.ts';
@@ -21,7 +22,7 @@ export interface SuiteOptions {
   readonly told?: (finding: Finding) => void;
 }
 
-/** Never throws for what an engine lacks or does wrongly. @throws InfraError when its server is gone. */
+/** What a probe meets is a finding. @throws UserError, InfraError when the engine cannot even begin to train. */
 export async function runSuite(engine: Engine, options: SuiteOptions = {}): Promise<readonly Finding[]> {
   const { quick = false, text = TEXT, without = [], told = () => {} } = options;
   const prompts = options.prompts ?? promptsOf(engine.tokenizer, text);
@@ -46,14 +47,14 @@ async function verdictOf(probe: Probe, subject: Subject, without: readonly strin
   }
 }
 
-/** Null: it trains. */
+/** Null: it trains. A server that trains and refuses a model fails with it. */
 async function whyNoTraining(engine: Engine): Promise<string | null> {
   try {
     await (await engine.train(engine.base)).close();
     return null;
   } catch (error) {
-    if (error instanceof UserError || error instanceof InfraError) return error.message;
-    throw error;
+    if (error instanceof Refused || !(error instanceof UserError)) throw error;
+    return error.message;
   }
 }
 

@@ -6,6 +6,7 @@ import type { Engine } from '../../../engine.ts';
 import { UserError } from '../../../util/error.ts';
 import { plainUrl } from '../../../util/http.ts';
 import { CAPS, type Caps } from './batch.ts';
+import { openForget } from './forget.ts';
 import { futuresOf, type Json } from './futures.ts';
 import { openLive } from './live.ts';
 import { openModels } from './models.ts';
@@ -86,6 +87,7 @@ async function engineOf(transport: Transport, options: TinkerOptions): Promise<T
       await client.load(state);
       return client;
     },
+    forget: openForget(transport),
     usage: () => ({ ...samplers.usage(), trained }),
     async close() {
       await sessions.close();

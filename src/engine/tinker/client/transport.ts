@@ -59,6 +59,8 @@ export interface Transport {
   persist<T>(operation: Operation, attempt: (pause: (ms: number) => void) => Promise<T | null>): Promise<T>;
   /** The JSON of a 2xx reply; what may be sent twice. @throws Refused, Lost, InfraError */
   ask(path: string, body: Body | null, name: string): Promise<Readonly<Record<string, unknown>>>;
+  /** One attempt at removing something; whether it was there does not matter. */
+  remove(path: string): Promise<void>;
   /** openapi.json of the server, if it has one. */
   title(): Promise<string | null>;
   close(): Promise<void>;
@@ -133,6 +135,10 @@ export function openTransport(url: string, times: TinkerTimes): Transport {
     async ask(path, body, name) {
       const asked = operation(name);
       return persist(asked, async (pause) => accepted(await send(path, body, asked), name, pause));
+    },
+    async remove(path) {
+      const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(times.pollMs)]);
+      await http.send({ method: 'DELETE', url: `${url}/api/v1/${path}`, headers, signal });
     },
     async title() {
       const signal = AbortSignal.timeout(times.pollMs);
