@@ -5,7 +5,7 @@
  *
  *   --passages N   made-up passages instead of the published ones
  *   --vectors N    vectors of 384 dimensions (default 20,000)
- *   --only TEXT    subjects whose name holds it
+ *   --only A,B     subjects whose name holds one of these
  *   --no-python, --json
  */
 import { execFile } from 'node:child_process';
@@ -41,6 +41,8 @@ const PYTHON: readonly (readonly [string, Group])[] = [
 ];
 const DIMENSION = 384;
 const HTTP = 'crossfold over HTTP';
+/** Milliseconds that one subject may take. */
+const LONGEST = 900_000;
 
 const { values: flags } = parseArgs({
   options: {
@@ -54,16 +56,19 @@ const { values: flags } = parseArgs({
 });
 
 const dir = mkdtempSync(join(tmpdir(), 'crossfold-bench-'));
+const wanted = (name: string): boolean => flags.only.split(',').some((part) => name.includes(part));
 const note = (text: string): void => console.error(text);
 
 /** A subject in a process of its own. */
 async function measured(program: string, args: readonly string[]): Promise<Measured | string> {
   note(`  ${args.at(-2)} …`);
   try {
-    const { stdout } = await promisify(execFile)(program, [...args], { maxBuffer: 1 << 26, timeout: 300_000 });
+    const { stdout } = await promisify(execFile)(program, [...args], { maxBuffer: 1 << 26, timeout: LONGEST });
     return JSON.parse(stdout) as Measured;
   } catch (error) {
-    return lastLine(error);
+    return error instanceof Error && 'killed' in error && error.killed
+      ? `not done after ${LONGEST / 60_000} minutes`
+      : lastLine(error);
   }
 }
 
@@ -73,12 +78,12 @@ async function measureAll(queries: readonly string[]): Promise<readonly Row[]> {
   if (npm !== null) note(`npm peers are skipped: ${npm}`);
   const python = flags.python ? await installPythonPeers() : { reason: '--no-python' };
   const rows: Row[] = [];
-  for (const { name, group } of SUBJECTS.filter((subject) => subject.name.includes(flags.only))) {
+  for (const { name, group } of SUBJECTS.filter((subject) => wanted(subject.name))) {
     const result = await measured(process.execPath, ['--expose-gc', '--import', 'tsx', here('subject.ts'), name, dir]);
     rows.push({ name, group, result });
     if (name === 'crossfold index') rows.push({ name: HTTP, group, result: await measureHttp(dir, queries) });
   }
-  for (const [name, group] of PYTHON.filter((peer) => peer[0].includes(flags.only))) {
+  for (const [name, group] of PYTHON.filter((peer) => wanted(peer[0]))) {
     const result = 'reason' in python ? python.reason : await measured(python.python, [here('subject.py'), name, dir]);
     rows.push({ name, group, result });
   }
