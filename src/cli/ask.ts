@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import type { Engine } from '../engine.ts';
 import { ask } from '../recipe/ask.ts';
-import { openPolicyEngine } from '../recipe/policies.ts';
+import { openRunEngine } from '../recipe/run-engine.ts';
 import { sharedOf } from '../recipe/systems.ts';
 import type { EvaluationRecord } from '../record.ts';
 import { visible } from '../report/visible.ts';
@@ -67,7 +67,7 @@ export function askCommand(terminal: Terminal): Command {
       const progress = openProgress(terminal, 0, flags.json === true);
       try {
         progress.note('opening the run');
-        const { reader, config, systems, task, policy } = await openedRun(flags.run);
+        const { reader, config, systems, task } = await openedRun(flags.run);
         if (config.task.kind === 'docs' && !question.includes(BLANK)) {
           throw new UserError(
             `question "${question}": expected a statement of the documents with a blank, written ${BLANK}`,
@@ -75,7 +75,7 @@ export function askCommand(terminal: Terminal): Command {
         }
         const solver = await lastSolver(reader, systems, flags.system);
         progress.note('starting the engine');
-        const engine = await openPolicyEngine(policy, memoryBlobs(reader.blobs), 1);
+        const engine = await openRunEngine({ ...config, workers: 1 }, memoryBlobs(reader.blobs), progress.warn);
         try {
           const rollout = await ask(question, engine, task, solver.policy, config.topK);
           const searches = await searchesOf(rollout, task, config.topK);

@@ -1,9 +1,8 @@
 /** A run of evolve, compare or train opened for reading, with the task it was about. */
-import { loadTokenizer } from '../engine/tokenizer-file.ts';
 import { firstComplaint } from '../recipe/complaint.ts';
 import { type EvolveConfig, evolveSchema } from '../recipe/config.ts';
-import { policyDir } from '../recipe/policies.ts';
 import { COMMANDS } from '../recipe/presets.ts';
+import { runTokenizer } from '../recipe/run-engine.ts';
 import { openTask } from '../recipe/task.ts';
 import type { RunManifest } from '../store/manifest.ts';
 import { openReader, type RunReader } from '../store/read.ts';
@@ -17,8 +16,6 @@ export interface OpenedRun {
   /** Names in the records: systems, or the recipe of a training baseline. */
   readonly systems: readonly string[];
   readonly task: Task;
-  /** Directory of the base policy. */
-  readonly policy: string;
 }
 
 /** The settings of the loop in a manifest; null where the run has none. A training baseline keeps its own beside them. */
@@ -48,7 +45,6 @@ export async function openedRun(dir: string): Promise<OpenedRun> {
     );
   }
   const config = result.data;
-  const policy = policyDir(config.policy);
   const systems = systemsIn(reader.manifest, config);
-  return { reader, config, systems, policy, task: await openTask(config, await loadTokenizer(policy)) };
+  return { reader, config, systems, task: await openTask(config, await runTokenizer(config)) };
 }

@@ -33,7 +33,11 @@ export async function choosePolicy(spec: string): Promise<PolicyChoice> {
     throw new UserError(`${run.dir}: a run of "${recipe}"; expected one of evolve, compare or train`);
   const config = evolveSchema.safeParse(written);
   if (!config.success) throw new UserError(`${run.dir}: a run of another version (${reader.manifest.codeVersion})`);
-  const { policy } = config.data;
+  const { policy, engine } = config.data;
+  if (engine !== undefined)
+    throw new UserError(
+      `${run.dir}: its weights are on a server (${engine}); name that with --engine, not with --policy`,
+    );
   const systems = systemsIn(reader.manifest, config.data);
   if (run.system !== undefined && !systems.includes(run.system))
     throw new UserError(`--policy ${spec}: the run has no system "${run.system}"; it has ${systems.join(', ')}`);

@@ -3,16 +3,15 @@ import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Command, Option } from 'commander';
 import { goldAuditor } from '../auditor/gold.ts';
-import { loadTokenizer } from '../engine/tokenizer-file.ts';
 import type { EvolveConfig } from '../recipe/config.ts';
 import { MATCHERS } from '../recipe/matchers.ts';
-import { openPolicyEngine, policyDir } from '../recipe/policies.ts';
 import { type BankQuestion, bankLine, bankOfRun, readBankFile, sampleBank } from '../recipe/replay/bank.ts';
 import type { ReplayConfig } from '../recipe/replay/config.ts';
 import { loggedFeedback } from '../recipe/replay/logged.ts';
 import { ARMS, PAPER_ARMS } from '../recipe/replay/plan.ts';
 import { replay } from '../recipe/replay/replay.ts';
 import { replayReport } from '../recipe/replay/report.ts';
+import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
 import { openTask } from '../recipe/task.ts';
 import { replayMarkdown, replayText } from '../report/replay.ts';
 import { openReader } from '../store/read.ts';
@@ -94,7 +93,7 @@ async function runReplay(command: Command, flags: Flags, progress: ProgressView,
     updates: flags.updates,
     probe: flags.probe,
   };
-  const task = await openTask(loop, await loadTokenizer(policyDir(loop.policy)), progress.warn);
+  const task = await openTask(loop, await runTokenizer(loop), progress.warn);
   checkSources(bank, task, flags.bank);
   const name = `replay-${basename(flags.bank).replace(/[^\w.-]+/g, '_')}-${contentId(JSON.stringify(config)).slice(0, 6)}`;
   const folder = flags.run ?? join('runs', name);
@@ -106,7 +105,7 @@ async function runReplay(command: Command, flags: Flags, progress: ProgressView,
     parents: opened.parents,
   };
   await inRun(folder, spec, 'step', progress, async (run, signal) => {
-    const engine = await openPolicyEngine(policyDir(loop.policy), run.blobs, loop.workers);
+    const engine = await openRunEngine(loop, run.blobs, progress.warn);
     try {
       await replay({ config, run, engine, task, bank, report: progress.report, signal });
     } finally {

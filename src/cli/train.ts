@@ -2,7 +2,6 @@
 import { basename, join, resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { stringify } from 'yaml';
-import { loadTokenizer } from '../engine/tokenizer-file.ts';
 import type { TrainConfig } from '../recipe/baseline/config.ts';
 import { goldOfFile, goldOfTask } from '../recipe/baseline/gold.ts';
 import { RECIPES, type RecipeName } from '../recipe/baseline/recipes.ts';
@@ -10,7 +9,7 @@ import { trainReport } from '../recipe/baseline/report.ts';
 import { trainBaseline } from '../recipe/baseline/train.ts';
 import type { EvolveConfig } from '../recipe/config.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
-import { openPolicyEngine, policyDir } from '../recipe/policies.ts';
+import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
 import { openTask } from '../recipe/task.ts';
 import type { BankItem } from '../record.ts';
 import { trainJson, trainMarkdown, trainText } from '../report/baseline.ts';
@@ -99,7 +98,7 @@ async function runTrain(
   terminal: Terminal,
 ): Promise<void> {
   progress.note(loop.task.kind === 'docs' ? `reading ${loop.task.path}` : 'making the world');
-  const tokenizer = await loadTokenizer(policyDir(loop.policy));
+  const tokenizer = await runTokenizer(loop);
   const task = await openTask(loop, tokenizer, (text) => progress.warn(`Warning: ${text}`));
   const gold = await goldOf(recipe, loop, task, flags, progress);
   const config: TrainConfig = {
@@ -117,7 +116,7 @@ async function runTrain(
   const spec = { recipe: 'train', config, seed: loop.seed, codeVersion: codeVersion(), parents: [] };
   await inRun(folder, spec, 'step', progress, async (run, signal) => {
     progress.note('starting the engine');
-    const engine = await openPolicyEngine(policyDir(loop.policy), run.blobs, loop.workers);
+    const engine = await openRunEngine(loop, run.blobs, progress.warn);
     try {
       await trainBaseline({ config, run, engine, task, gold: gold ?? [], report: progress.report, signal });
     } finally {

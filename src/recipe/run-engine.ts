@@ -32,7 +32,7 @@ export function settledEngine<T extends EngineSettings>(config: T): T {
 
 /** @throws UserError when there is none. */
 export const runTokenizer = ({ engine, policy, tokenizer }: EvolveConfig): Promise<Tokenizer> =>
-  loadTokenizer(tokenizerDir(engine === undefined ? policy : tokenizer!));
+  loadTokenizer(engine === undefined ? policyDir(policy) : tokenizerDir(tokenizer!));
 
 /** @throws UserError; InfraError when its server does not answer. */
 export async function openRunEngine(config: EvolveConfig, blobs: Blobs, warn: (text: string) => void): Promise<Engine> {

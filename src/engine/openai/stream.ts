@@ -53,8 +53,9 @@ export async function streamed(
         signal: late,
       });
       if (reply.statusCode !== 200) {
-        const text = await reply.body.text();
-        check({ status: reply.statusCode, header: () => undefined, text }, url, client.keyName);
+        const bytes = new Uint8Array(await reply.body.arrayBuffer());
+        const text = new TextDecoder().decode(bytes);
+        check({ status: reply.statusCode, header: () => undefined, bytes, text }, url, client.keyName);
       }
       const whole = joiner(onText, url);
       const decoder = new TextDecoder();
