@@ -1,6 +1,7 @@
 /** What servers answer besides results, and what becomes of the run: waits, repeats, one clear error, never a step twice. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readTarget } from '../../src/engine/tinker/client/options.ts';
+import { MANNERS } from '../../src/engine/tinker/server/settings.ts';
 import type { Datum, StateRef, TrainingClient } from '../../src/engine.ts';
 import { InfraError, UserError } from '../../src/util/error.ts';
 import { ADAM, request, tokensOf } from './fixture.ts';
@@ -98,6 +99,29 @@ describe('submitting', () => {
     await client.optimStep(ADAM);
     expect(site.calls.filter((call) => call.path === 'optim_step')).toHaveLength(2);
     expect(await scoreOf(client)).toEqual(await afterOne());
+  });
+
+  it('an answer that was lost, where repeats are conflicts: the step is made once, from the state before', async () => {
+    process.env.TINKER_API_KEY = 'tml-test';
+    const strict = await openSite(MANNERS.tuft);
+    try {
+      const client = await (await strict.client({ profile: 'tuft' })).train({ policy: 'tiny', optimizer: null });
+      let lost = 1;
+      strict.hook = async (call, real) => {
+        if (call.path !== 'optim_step' || lost-- !== 1) return real();
+        await real();
+        return reply(502, {});
+      };
+      await client.update!(lesson, 'cross_entropy', ADAM);
+      const steps = strict.calls.filter((call) => call.path === 'optim_step');
+      // Taken, refused as a conflict, and made again on another model.
+      expect(steps.map((call) => call.body.seq_id)).toEqual([2, 2, 2]);
+      expect(new Set(steps.map((call) => call.body.model_id)).size).toBe(2);
+      expect(await scoreOf(client)).toEqual(await afterOne());
+    } finally {
+      delete process.env.TINKER_API_KEY;
+      await strict.close();
+    }
   });
 
   it('is not repeated where the server would take it twice', async () => {

@@ -102,8 +102,11 @@ function modelOf(
 
   const submit = async (kind: string, body: Body, number: number) => {
     const operation = transport.operation(`${kind} ${number} of ${id}`);
-    const requestId = await futures.submit(kind, body, operation, again);
-    sent.push({ seq: number, kind, hash: hashOf(body), requestId });
+    const hash = hashOf(body);
+    const requestId = await futures.submit(kind, body, operation, again).catch((error) => {
+      throw conflict(error, { id, sent }, number, hash);
+    });
+    sent.push({ seq: number, kind, hash, requestId });
     if (sent.length > REMEMBERED) sent.shift();
     return { operation, requestId };
   };
@@ -127,7 +130,7 @@ function modelOf(
       const submitted = tail.then(async () => {
         if (broken !== null) throw broken;
         const body = build(number);
-        return { body, first: await submit(kind, body, number).catch((error) => Promise.reject(conflict(error, id))) };
+        return { body, first: await submit(kind, body, number) };
       });
       tail = submitted.catch(() => {});
       const result = submitted.then(({ body, first }) => settle(kind, body, number, first));
@@ -145,10 +148,12 @@ function modelOf(
   };
 }
 
-/** A number that is taken: the server has had a request of ours whose answer never reached us, or somebody else's. */
-const conflict = (error: unknown, id: string): unknown =>
-  error instanceof Refused && error.status === 409
-    ? new Lost(`${error.message}: the order of requests of ${id} is broken; its last checkpoint is not`)
-    : error;
+/** A number that is taken: by a request of ours whose answer never reached us, or by somebody else's. */
+function conflict(error: unknown, { id, sent }: Pick<RemoteModel, 'id' | 'sent'>, seq: number, hash: string): unknown {
+  if (!(error instanceof Refused) || error.status !== 409) return error;
+  const before = sent.find((one) => one.seq === seq);
+  const how = before?.hash === hash ? `was taken before, as ${before.requestId}` : 'was taken, and its answer was lost';
+  return new Lost(`${error.message}: request ${seq} of ${id} ${how}; the model's last checkpoint is whole`);
+}
 
 export const hashOf = (body: Body): string => contentId(body instanceof Uint8Array ? body : JSON.stringify(body));
