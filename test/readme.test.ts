@@ -68,15 +68,21 @@ async function smaller(args: readonly string[]): Promise<string[]> {
   if (name!.startsWith('serve-'))
     return [...args, '--port', '0', ...(name === 'serve-engine' ? ['--workers', '1'] : [])];
   if (!isLoop(name!) || args.includes('--print-config')) return [...args];
-  const command = addSettings(new Command(name), name).exitOverride().parse(args.slice(1), { from: 'user' });
+  const command = addSettings(new Command(name), name)
+    .exitOverride()
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .parse(args.slice(1), { from: 'user' });
   const { dir, config } = await settingsOf(command, name);
-  return [...args, ...SMALL, ...SMALL_EXAM[config.task.kind], '--run', dir];
+  const folder = args.includes('--seeds') ? dir.replace(/seed\d+/, 'seeds') : dir;
+  return [...args, ...SMALL, ...SMALL_EXAM[config.task.kind], '--run', folder];
 }
 
 /** What must come of a command besides exit code 0. */
 const OUTCOMES: Readonly<Record<string, (args: readonly string[], out: string) => void | Promise<void>>> = {
   compare: (args, out) => {
     expect(out).toContain('T_P');
+    if (args.includes('--seeds')) expect(out).toMatch(/crossfit .* ± /);
     expect(out).toContain(`Report: ${join(flagOf(args, '--run')!, 'report.html')}`);
     expect(existsSync(join(flagOf(args, '--run')!, 'report.html'))).toBe(true);
   },
@@ -111,7 +117,9 @@ const OUTCOMES: Readonly<Record<string, (args: readonly string[], out: string) =
   'compare-evals': (_, out) => expect(out).toMatch(/questions +\.100 +\.100 +\.000/),
   bank: (args) => expect(readFileSync(flagOf(args, '--out')!, 'utf8').trim().split('\n').length).toBe(16),
   replay: (_, out) => expect(out).toMatch(/coupled .*±[\s\S]*crossfit .*±/),
-  doctor: (_, out) => expect(out).toContain('All is well'),
+  doctor: (args, out) =>
+    expect(out).toContain(args.includes('--engine') ? 'The engine does what it should' : 'All is well'),
+  report: (_, out) => expect(out).toContain('Report: '),
   pretrain: async (args, out) => {
     expect(out).toBe(`Policy: ${flagOf(args, '--out')}\n`);
     expect(await policyFinding(flagOf(args, '--out')!)).toMatchObject({ state: 'good' });
