@@ -95,6 +95,7 @@ const phases = {
   reading: { phase: 'reading', show: megabytes },
   merging: { phase: 'sorting words', show: count },
   encoding: { phase: 'encoding passages', show: count },
+  graph: { phase: 'building the graph', show: count },
 } satisfies Record<BuildProgress['phase'], Pick<Step, 'phase' | 'show'>>;
 
 const tell = ({ phase, done, total }: BuildProgress, countdown: Countdown): void =>

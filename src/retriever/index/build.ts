@@ -25,7 +25,7 @@ import { writeWords } from './words.ts';
 
 /** Bytes of the files, postings, or passages to encode. */
 export interface BuildProgress {
-  readonly phase: 'reading' | 'merging' | 'encoding';
+  readonly phase: 'reading' | 'merging' | 'encoding' | 'graph';
   readonly done: number;
   readonly total: number;
 }
@@ -160,7 +160,8 @@ async function buildVectors(
   const stopped = stopper(options);
   const passages = await openPassages(dir, size);
   try {
-    const progress = (done: number, total: number): void => stopped({ phase: 'encoding', done, total });
+    const progress = (done: number, total: number, phase: 'encoding' | 'graph'): void =>
+      stopped({ phase, done, total });
     return await buildDense({ dir: folder, passages, encoder, ann: options.ann === true, corpus, progress });
   } finally {
     await passages.close();
