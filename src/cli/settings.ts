@@ -63,8 +63,17 @@ function optionOf(field: Field, name: CommandName): Option {
   return group(heading, option);
 }
 
-const placeholder = ({ type, choices, path }: Field): string =>
-  type === 'number' ? 'n' : path.at(-1) === 'path' ? 'path' : choices.length === 0 ? 'name|dir' : 'name';
+/** Of settings that are free texts. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  path: 'path',
+  policy: 'name|dir',
+  hopMix: 'weights',
+  engine: 'spec',
+  tokenizer: 'dir',
+};
+
+const placeholder = ({ type, path }: Field): string =>
+  type === 'number' ? 'n' : (PLACEHOLDERS[path.at(-1)!] ?? 'name');
 
 /** Choices, and what holds without the flag. */
 function notes(field: Field, name: CommandName): string {
