@@ -49,9 +49,9 @@ describe('fixed-bank replay', () => {
 
   it('under crossfit asks a grader that never trained on the source; under same-source one that did', async () => {
     for (const seed of [1, 2]) {
-      const after = async (part: 0 | 1) =>
+      const policyOf = async (part: 0 | 1) =>
         (await one<StepRecord>(`seed${seed}/fit/draft/source-own-${part}/001`)).after.policy;
-      const policies = [await after(0), await after(1)];
+      const policies = [await policyOf(0), await policyOf(1)];
       const crossfit = await one<ReplayAnswer>(`seed${seed}/answer/crossfit`);
       for (const f of crossfit.feedback) expect(f.grader).toBe(policies[1 - foldOf(seed, f.source)]);
       expect(crossfit.overlap).toBe(0);
