@@ -25,8 +25,9 @@ const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as 
 
 const SMALL = [
   ...['--rounds', '2', '--sources', '20', '--proposer-steps', '1', '--prompts', '8', '--admitted', '8'],
-  ...['--solver-steps', '1', '--questions', '4', '--aux-budget', '1', '--responses', '2', '--workers', '1'],
+  ...['--solver-steps', '1', '--questions', '4', '--responses', '2', '--workers', '1'],
 ];
+const SMALL_BUDGET = ['--aux-budget', '1'];
 const SMALL_EXAM = { world: ['--gold-per-hop', '2'], docs: ['--gold', '8'] };
 const SMALL_PRETRAINING = ['--tokens', '3000', '--chunk', '1500'];
 
@@ -64,6 +65,7 @@ async function smaller(args: readonly string[]): Promise<string[]> {
     return [...args, ...SMALL_PRETRAINING];
   }
   if (name === 'replay') return [...args, '--updates', '2', '--questions', '4', '--responses', '2', '--probe', '4'];
+  if (name === 'train') return [...args, ...SMALL, ...SMALL_EXAM.world, '--train-questions', '8'];
   // Ports are whatever is free.
   if (name!.startsWith('serve-'))
     return [...args, '--port', '0', ...(name === 'serve-engine' ? ['--workers', '1'] : [])];
@@ -75,7 +77,7 @@ async function smaller(args: readonly string[]): Promise<string[]> {
     .parse(args.slice(1), { from: 'user' });
   const { dir, config } = await settingsOf(command, name);
   const folder = args.includes('--seeds') ? dir.replace(/seed\d+/, 'seeds') : dir;
-  return [...args, ...SMALL, ...SMALL_EXAM[config.task.kind], '--run', folder];
+  return [...args, ...SMALL, ...SMALL_BUDGET, ...SMALL_EXAM[config.task.kind], '--run', folder];
 }
 
 /** What must come of a command besides exit code 0. */
@@ -116,6 +118,10 @@ const OUTCOMES: Readonly<Record<string, (args: readonly string[], out: string) =
   },
   'compare-evals': (_, out) => expect(out).toMatch(/questions +\.100 +\.100 +\.000/),
   bank: (args) => expect(readFileSync(flagOf(args, '--out')!, 'utf8').trim().split('\n').length).toBe(16),
+  train: ([, recipe], out) => {
+    expect(out).toContain(recipe!);
+    expect(out).toMatch(/EM/);
+  },
   replay: (_, out) => expect(out).toMatch(/coupled .*±[\s\S]*crossfit .*±/),
   doctor: (args, out) =>
     expect(out).toContain(args.includes('--engine') ? 'The engine does what it should' : 'All is well'),
