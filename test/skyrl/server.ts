@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { messageOf } from '../../src/util/error.ts';
 
 const START_MINUTES = 5;
-const STOP_SECONDS = 30;
+const STOP_SECONDS = 45;
 /** Slot 0 is the base model's. */
 const ADAPTERS = 16;
 export const RANK = 8;
@@ -37,6 +37,7 @@ export async function startSkyrl(
   const env = {
     ...process.env,
     PATH: `${dirname(environment.uv)}:${process.env.PATH}`,
+    SKYRL_FOLDER: folder,
     JAX_PLATFORMS: 'cpu',
     HF_HUB_OFFLINE: '1',
     // Compiling is most of a run: with less care, and kept beside the environment.

@@ -1,10 +1,11 @@
 """What SkyRL needs of `uv run ... -m MODULE ARGUMENTS`: the module, run by this Python.
 
 SkyRL's server starts its engine with the command line of its parent, so both start through here. The server's parent
-ends it when its standard input ends: with the test, however that ends.
+ends it when its standard input ends: with the test, however that ends. Its folder goes with it.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -18,7 +19,13 @@ server = subprocess.Popen(command, stdin=subprocess.DEVNULL)
 def stop():
     sys.stdin.buffer.read()
     server.terminate()
+    try:
+        server.wait(30)
+    except subprocess.TimeoutExpired:
+        server.kill()
 
 
 threading.Thread(target=stop, daemon=True).start()
-sys.exit(server.wait())
+code = server.wait()
+shutil.rmtree(os.environ["SKYRL_FOLDER"], ignore_errors=True)
+sys.exit(code)

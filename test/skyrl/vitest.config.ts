@@ -7,7 +7,7 @@ export default defineConfig({
     root: path.resolve(import.meta.dirname, '../..'),
     include: ['test/skyrl/*.suite.ts'],
     globalSetup: 'test/skyrl/setup.ts',
-    testTimeout: 900_000,
+    testTimeout: 1_800_000,
     hookTimeout: 900_000,
     fileParallelism: false,
   },
