@@ -65,7 +65,11 @@ async function smaller(args: readonly string[]): Promise<string[]> {
     return [...args, ...SMALL_PRETRAINING];
   }
   if (name === 'replay') return [...args, '--updates', '2', '--questions', '4', '--responses', '2', '--probe', '4'];
-  if (name === 'train') return [...args, ...SMALL, ...SMALL_EXAM.world, '--train-questions', '8'];
+  if (name === 'train') {
+    // The others write their own.
+    const gold = args[1] === 'search-r1' ? ['--train-questions', '8'] : [];
+    return [...args, ...SMALL, ...SMALL_EXAM.world, ...gold];
+  }
   // Ports are whatever is free.
   if (name!.startsWith('serve-'))
     return [...args, '--port', '0', ...(name === 'serve-engine' ? ['--workers', '1'] : [])];
