@@ -2,9 +2,10 @@
  * An evaluation on disk: results.jsonl, one item a line in the order of the manifest, and result.json, written last, with the
  * fingerprint and the figures. The same evaluation is the same bytes.
  */
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { exists, makeFolder, replaceFile } from '../util/disk.ts';
+import { codeOf, diskError, exists, makeFolder, replaceFile } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
 import { readText } from './load/bytes.ts';
 import { readJsonLines } from './load/rows.ts';
@@ -47,6 +48,39 @@ export const headOf = ({ fingerprint, expected, items, complete }: EvaluationRes
   complete,
   summary: summarise(items),
 });
+
+const FILES: readonly string[] = ['results.jsonl', 'result.json'];
+
+/**
+ * An evaluation of a predictions file has a folder of its own. @throws UserError unless the folder is missing, empty, or holds
+ * an earlier one and nothing else: what is there already is somebody's.
+ */
+export async function refuseForeign(dir: string): Promise<void> {
+  const names = await readdir(dir).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return [];
+    if (codeOf(error) === 'ENOTDIR') throw new UserError(`${dir}: is a file; --out is a folder, give a new one`);
+    throw diskError(dir, 'read', error);
+  });
+  if (names.length === 0) return;
+  const others = names.filter((name) => !FILES.includes(name));
+  if (others.length === 0 && names.length === FILES.length && (await isOfScore(join(dir, 'result.json')))) return;
+  const found = (others.length > 0 ? others : names).slice(0, 3).join(', ');
+  throw new UserError(
+    `${dir}: is not empty and holds more than an earlier result of score (${found}); give a new folder with --out`,
+  );
+}
+
+/** Score alone says which predictions it read; an evaluation that ran says which policy. */
+async function isOfScore(file: string): Promise<boolean> {
+  if (!(await stat(file)).isFile()) return false;
+  const text = await readText(file);
+  try {
+    const { fingerprint } = headSchema.parse(JSON.parse(text));
+    return 'predictions' in fingerprint && !('policy' in fingerprint);
+  } catch {
+    return false;
+  }
+}
 
 export async function writeEvaluation(dir: string, evaluation: EvaluationResult): Promise<void> {
   const head = headOf(evaluation);

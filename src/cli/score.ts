@@ -1,7 +1,7 @@
 /** `crossfold score FILE`: EM, Cover-EM and F1 of a file of predictions, without running anything. */
 import { basename } from 'node:path';
 import { Command, Option } from 'commander';
-import { headOf, writeEvaluation } from '../benchmark/files.ts';
+import { headOf, refuseForeign, writeEvaluation } from '../benchmark/files.ts';
 import { PASSAGE_COLUMNS } from '../benchmark/load/forms.ts';
 import { readManifest } from '../benchmark/manifest-file.ts';
 import { stemOf } from '../benchmark/pool.ts';
@@ -46,7 +46,7 @@ export function scoreCommand(terminal: Terminal): Command {
         .default('text'),
     )
     .option('--missing-is-wrong', 'a question of --questions that nothing answers scores 0, instead of being left out')
-    .option('--out <dir>', 'keep it as an evaluation, for compare-evals')
+    .option('--out <dir>', 'new folder to keep it in as an evaluation, for compare-evals')
     .addOption(new Option('--markdown', 'print the table as Markdown').conflicts('json'))
     .option('--json', 'print all figures as JSON')
     .addHelpText(
@@ -65,6 +65,7 @@ async function score(file: string, flags: Flags, terminal: Terminal): Promise<vo
   const { json = false, markdown = false, out } = flags;
   const progress = openProgress(terminal, 0, json);
   try {
+    if (out !== undefined) await refuseForeign(out);
     progress.note(`scoring ${file}`);
     const asked = flags.questions === undefined ? null : await readManifest(flags.questions);
     for (const line of asked === null ? [] : warningLines(asked.report)) progress.warn(`Warning: ${line}`);

@@ -92,6 +92,37 @@ describe('score', () => {
     expect(err).toMatch(message);
   });
 
+  it.each([
+    ['a run', { 'run.json': '{}', 'journal.jsonl': '', 'result.json': '{}', 'results.jsonl': '' }],
+    ['predictions of that name', { 'results.jsonl': lines(...three) }],
+    ['results of something else', { 'results.jsonl': lines(...three), 'result.json': '{"em":1}' }],
+  ])('--out does not write into a folder that holds %s', async (_, files) => {
+    const dir = folder();
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content);
+    const { code, out, err } = await run('score', file('mine.jsonl', lines(...three)), '--out', dir);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(`${dir}: is not empty`);
+    expect(Object.fromEntries(Object.keys(files).map((name) => [name, readFileSync(join(dir, name), 'utf8')]))).toEqual(
+      files,
+    );
+  });
+
+  it('--out takes a new folder, an empty one, and one of its own again; never a file', async () => {
+    const mine = file('mine.jsonl', lines(...three));
+    for (const dir of [join(folder(), 'new'), folder()])
+      for (const _ of ['first', 'again']) expect((await run('score', mine, '--out', dir)).code).toBe(0);
+    const { code, err } = await run('score', mine, '--out', mine);
+    expect(code).toBe(2);
+    expect(err).toContain(`${mine}: is a file; --out is a folder`);
+  });
+
+  it('a folder instead of predictions is a message and exit code 2', async () => {
+    const dir = folder();
+    const { code, err } = await run('score', dir);
+    expect(code).toBe(2);
+    expect(err).toContain(`${dir}: is a folder; expected a file`);
+  });
+
   it('a transcript: the last answer of the assistant, never of a tool', async () => {
     const text = '<search>x</search><information><answer>Rome</answer></information><answer>Arno</answer>';
     const messages = [

@@ -4,6 +4,8 @@ import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { readError } from '../../retriever/corpus/open.ts';
+import { codeOf } from '../../util/disk.ts';
+import { UserError } from '../../util/error.ts';
 
 export interface Opened {
   /** The beginning, at least `headSize` bytes unless the file is shorter. */
@@ -69,6 +71,7 @@ async function* guarded(path: string, stream: AsyncIterable<Buffer>): AsyncGener
   try {
     yield* stream;
   } catch (error) {
+    if (codeOf(error) === 'EISDIR') throw new UserError(`${path}: is a folder; expected a file`);
     throw readError(path, error);
   }
 }
