@@ -121,6 +121,14 @@ describe('crossfold search', () => {
     expect(err).toMatch(/^crossfold: [^\n]*\n$/);
   });
 
+  it('refuses an index with a changed byte', async () => {
+    const file = join(out, 'passages.jsonl');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('burns', 'turns'));
+    const { code, out: text, err } = await run(['search', 'lamp', '--index', out]);
+    expect([code, text]).toEqual([2, '']);
+    expect(err).toContain(`${file} is damaged: its checksum is not that of the manifest`);
+  });
+
   it('refuses a folder without an index', async () => {
     const { code, err } = await run(['search', 'x', '--index', join(root, 'docs')]);
     expect(code).toBe(2);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -84,7 +85,7 @@ describe('an index on disk', () => {
   it('says in its manifest how it was made', async () => {
     const { manifest, report } = await build({ k1: 1.2, b: 0.75 });
     expect(manifest).toMatchObject({
-      format: 1,
+      format: 2,
       crossfold: '1.2.3',
       corpus: /corpus=(\w+)/.exec(bm25(corpus).fingerprint)![1],
       passages: 5,
@@ -189,7 +190,7 @@ describe('only whole indexes open', () => {
 
   it('not after any file was cut, removed or lengthened', async () => {
     const { manifest } = await build();
-    for (const [name, size] of Object.entries(manifest.files)) {
+    for (const [name, { bytes: size }] of Object.entries(manifest.files)) {
       const file = join(out, name);
       const before = readFileSync(file);
       truncateSync(file, size - 1);
@@ -203,9 +204,42 @@ describe('only whole indexes open', () => {
     await (await openIndex(out)).close();
   });
 
+  it('not after a byte of any file was changed, whatever is searched', async () => {
+    const { manifest } = await build({ encoder: encoder() });
+    const sizes = Object.entries(manifest.files);
+    expect(sizes.map(([name]) => name)).toContain('dense/vectors.f32');
+    for (const [name, { bytes }] of sizes) {
+      const file = join(out, name);
+      const before = readFileSync(file);
+      const damaged = Buffer.from(before);
+      damaged[bytes >> 1]! ^= 1;
+      writeFileSync(file, damaged);
+      await expect(openIndex(out), name).rejects.toThrow(
+        new UserError(
+          `${file} is damaged: its checksum is not that of the manifest; copy the index again or build it again`,
+        ),
+      );
+      writeFileSync(file, before);
+    }
+    await (await openIndex(out)).close();
+  });
+
+  it('keeps the checksums that anyone computes', async () => {
+    const { manifest } = await build();
+    for (const [name, { sha256 }] of Object.entries(manifest.files))
+      expect(sha256, name).toBe(
+        createHash('sha256')
+          .update(readFileSync(join(out, name)))
+          .digest('hex'),
+      );
+    const { 'words.txt': _, ...files } = manifest.files;
+    writeFileSync(join(out, 'manifest.json'), JSON.stringify({ ...manifest, files }));
+    await expect(openIndex(out)).rejects.toThrow(/manifest\.json does not list words\.txt; build the index again/);
+  });
+
   it.each([
-    ['{"format":2}', /an index of format 2; this version reads 1/],
-    ['{"format":1}', /not the manifest of an index \(crossfold:/],
+    ['{"format":1}', /an index of format 1; this version reads 2\. Build it again/],
+    ['{"format":2}', /not the manifest of an index \(crossfold:/],
     ['{', /not the manifest of an index/],
   ])('not with the manifest %s', async (manifest, message) => {
     await build();

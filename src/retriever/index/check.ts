@@ -9,7 +9,7 @@ import { files, IndexManifest, indexFormat } from './manifest.ts';
 /** The folder an index is built in before it gets its name. */
 export const buildingOf = (dir: string): string => `${dir.replace(/[/\\]+$/, '')}.building`;
 
-/** @throws UserError: no index, one whose build was not finished, of another version, or damaged; each says what to do. */
+/** The contents of the files are for index/checksum. @throws UserError: no index, one whose build was not finished, of another version, or damaged; each says what to do. */
 export async function readManifest(dir: string): Promise<IndexManifest> {
   const text = await textOf(join(dir, files.manifest));
   if (text === null) throw await absent(dir);
@@ -26,7 +26,7 @@ export async function readManifest(dir: string): Promise<IndexManifest> {
       `${dir}/${files.manifest}: not the manifest of an index (${issue!.path.join('.') || 'file'}: ${issue!.message}); build the index again`,
     );
   }
-  for (const [name, size] of Object.entries(manifest.data.files)) await checkSize(dir, name, size);
+  for (const [name, { bytes }] of Object.entries(manifest.data.files)) await checkSize(dir, name, bytes);
   return manifest.data;
 }
 

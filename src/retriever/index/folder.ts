@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { codeOf, diskError, makeFolder, replaceFile } from '../../util/disk.ts';
 import { UserError } from '../../util/error.ts';
 import { buildingOf, unfinished } from './check.ts';
-import { files, type IndexManifest } from './manifest.ts';
+import { sumOf } from './checksum.ts';
+import { type FileSum, files, type IndexManifest } from './manifest.ts';
 
 export interface BuildFolder {
   /** Where to write. */
@@ -30,7 +31,7 @@ export async function openBuildFolder(out: string, command: string, keepDense: b
   return {
     path,
     async finish(rest) {
-      const manifest = { ...rest, files: await sizesOf(path) };
+      const manifest = { ...rest, files: await sumsOf(path) };
       await replaceFile(join(path, files.manifest), `${JSON.stringify(manifest, null, 2)}\n`);
       const old = `${path}.old`;
       await attempt(out, async () => {
@@ -60,15 +61,15 @@ async function refuseForeign(dir: string, ours: (names: readonly string[]) => Pr
   );
 }
 
-/** Bytes of every file but the note of the build, by relative path. */
-async function sizesOf(root: string, under = ''): Promise<Record<string, number>> {
-  const sizes: Record<string, number> = {};
+/** Sizes and checksums of every file but the note of the build, by relative path. */
+async function sumsOf(root: string, under = ''): Promise<Record<string, FileSum>> {
+  const sums: Record<string, FileSum> = {};
   for (const entry of await attempt(root, () => readdir(join(root, under), { withFileTypes: true }))) {
     const name = under === '' ? entry.name : `${under}/${entry.name}`;
-    if (entry.isDirectory()) Object.assign(sizes, await sizesOf(root, name));
-    else if (name !== files.building) sizes[name] = (await attempt(name, () => stat(join(root, name)))).size;
+    if (entry.isDirectory()) Object.assign(sums, await sumsOf(root, name));
+    else if (name !== files.building) sums[name] = await sumOf(join(root, name));
   }
-  return sizes;
+  return sums;
 }
 
 const removed = (path: string): Promise<void> => attempt(path, () => rm(path, { recursive: true }));

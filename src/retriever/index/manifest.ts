@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { DenseManifest } from '../dense/manifest.ts';
 
-export const indexFormat = 1;
+/** 2: checksums. */
+export const indexFormat = 2;
 
 export const files = {
   manifest: 'manifest.json',
@@ -24,6 +25,9 @@ export const files = {
 } as const;
 
 const count = z.number().int().nonnegative();
+
+const FileSum = z.object({ bytes: count, sha256: z.string().regex(/^[0-9a-f]{64}$/) });
+export type FileSum = z.infer<typeof FileSum>;
 
 export const IndexManifest = z.object({
   format: z.literal(indexFormat),
@@ -47,7 +51,7 @@ export const IndexManifest = z.object({
   dense: DenseManifest.nullable(),
   /** How the command line opens the encoder of the dense part. */
   encoderSpec: z.string().nullable(),
-  /** Bytes of every file, by its path in the folder. */
-  files: z.record(z.string(), count),
+  /** Size and checksum of every file, by its path in the folder. */
+  files: z.record(z.string(), FileSum),
 });
 export type IndexManifest = z.infer<typeof IndexManifest>;

@@ -8,6 +8,7 @@ import { bm25Ranker } from '../bm25.ts';
 import { openDense } from '../dense/open.ts';
 import { fuse } from '../fuse.ts';
 import { readManifest } from './check.ts';
+import { checkSums } from './checksum.ts';
 import { files, type IndexManifest } from './manifest.ts';
 import { openPassages } from './passages.ts';
 import { readF32, readU32 } from './raw.ts';
@@ -38,6 +39,7 @@ export async function openIndex(dir: string, options: OpenOptions = {}): Promise
     throw new UserError(
       `${dir}: its words were cut by "${manifest.analyzer}", this version cuts by "${analyzer}"; build the index again`,
     );
+  await checkSums(dir, manifest);
   const ranker = await rankers[mode](dir, manifest, encoder);
   const passages = await openPassages(dir, manifest.passages);
   return {
