@@ -32,6 +32,8 @@ export interface Attempt {
   readonly prediction: string | null;
   /** Executed searches. */
   readonly searches: number;
+  /** Of those, the ones that found nothing; absent: none. */
+  readonly emptySearches?: number;
   readonly stop: StopReason;
   /** Set when `stop` is "error": an outage. */
   readonly error?: string;

@@ -25,6 +25,7 @@ const itemSchema = z.object({
   coverEmToken: bit,
   f1: z.number().min(0).max(1),
   searches: z.number().int().min(0),
+  emptySearches: z.number().int().min(1).optional(),
   stop: z.enum(['answer', 'turn-limit', 'token-limit', 'malformed', 'error']),
   error: z.string().optional(),
 });
@@ -100,8 +101,12 @@ export async function readEvaluation(dir: string): Promise<EvaluationResult> {
   const lines = join(dir, 'results.jsonl');
   const items: ItemResult[] = [];
   for await (const { row, where } of readJsonLines(lines)) {
-    const { error, ...item } = checked(itemSchema, row, where);
-    items.push(error === undefined ? item : { ...item, error });
+    const { error, emptySearches, ...item } = checked(itemSchema, row, where);
+    items.push({
+      ...item,
+      ...(emptySearches === undefined ? {} : { emptySearches }),
+      ...(error === undefined ? {} : { error }),
+    });
   }
   if (items.length !== head.items || items.length > head.expected)
     throw new UserError(

@@ -22,6 +22,8 @@ export interface Outcome {
   /** Null: it gave no answer. */
   readonly prediction: string | null;
   readonly searches: number;
+  /** Of those, the ones that found nothing; absent: none. */
+  readonly emptySearches?: number;
   readonly stop: StopReason;
   /** What the outage was, when `stop` is "error". */
   readonly error?: string;
@@ -49,7 +51,7 @@ export interface EvaluationResult {
 }
 
 export function scoreItem({ id, set, question, golden }: ExamQuestion, outcome: Outcome): ItemResult {
-  const { prediction, searches, stop, error } = outcome;
+  const { prediction, searches, emptySearches, stop, error } = outcome;
   const scores = score(stop === 'error' ? '' : (prediction ?? ''), golden);
   return {
     id,
@@ -59,6 +61,7 @@ export function scoreItem({ id, set, question, golden }: ExamQuestion, outcome: 
     prediction,
     ...scores,
     searches,
+    ...(emptySearches === undefined ? {} : { emptySearches }),
     stop,
     ...(error === undefined ? {} : { error }),
   };

@@ -108,9 +108,10 @@ async function runBatch(
   return {
     kind: 'batch',
     questions: places,
-    outcomes: attempts.map(({ prediction, searches, stop, error }) => ({
+    outcomes: attempts.map(({ prediction, searches, emptySearches, stop, error }) => ({
       prediction,
       searches,
+      ...(emptySearches === undefined ? {} : { emptySearches }),
       stop,
       ...(error === undefined ? {} : { error }),
     })),

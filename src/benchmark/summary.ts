@@ -13,6 +13,8 @@ export interface Summary extends Measured<Metric> {
   readonly n: number;
   /** Mean searches of the judged. */
   readonly searches: number;
+  /** Share of these searches that found nothing; null without a search. */
+  readonly emptySearches: number | null;
   /** Shares of the judged: no answer at all; a turn that could not be read; a limit of turns or tokens reached first. */
   readonly unanswered: number;
   readonly malformed: number;
@@ -41,10 +43,19 @@ export function summarise(items: readonly ItemResult[]): Summary {
       KEY,
     ),
     searches: mean(judged.map(({ searches }) => searches)),
+    emptySearches: emptyShare(judged),
     unanswered: share(({ prediction }) => prediction === null || prediction.trim() === ''),
     malformed: share(({ stop }) => stop === 'malformed'),
     truncated: share(({ stop }) => stop === 'turn-limit' || stop === 'token-limit'),
     failed: items.length - judged.length,
     failedShare: items.length === 0 ? 0 : (items.length - judged.length) / items.length,
   };
+}
+
+/** Searches of the judged that found nothing, as a share; null without a search. */
+export function emptyShare(items: readonly ItemResult[]): number | null {
+  const judged = items.filter((item) => !failed(item));
+  const sum = (of: (item: ItemResult) => number): number => judged.reduce((total, item) => total + of(item), 0);
+  const searches = sum((item) => item.searches);
+  return searches === 0 ? null : sum((item) => item.emptySearches ?? 0) / searches;
 }

@@ -28,7 +28,7 @@ export function addEngineFlags(command: Command): Command {
       '--policy <name>',
       `local: a shipped name, a checkpoint directory, or RUN[:SYSTEM] (default: ${DEFAULT_POLICY})`,
     ),
-    new Option('--engine <name>', 'local, or openai:URL').default('local'),
+    new Option('--engine <name>', 'local, openai:URL or tinker:URL').default('local'),
     new Option('--model <name>', 'what the server calls it'),
     new Option('--api <name>', 'how the server is sent text (default: chat)').choices(['chat', 'completions']),
     new Option('--tokenizer <dir>', 'folder with its tokenizer.json: the server is sent token ids instead of text'),
@@ -39,12 +39,37 @@ export function addEngineFlags(command: Command): Command {
   return command;
 }
 
-/** Null: the policy is what a server serves. */
-export async function chosenPolicy({ policy, engine }: EngineFlags): Promise<PolicyChoice | null> {
-  if (engine === 'local') return choosePolicy(policy ?? DEFAULT_POLICY);
+/** What only a server has a use for, by its flag. */
+const OF_SERVERS = {
+  model: '--model',
+  api: '--api',
+  tokenizer: '--tokenizer',
+  contextLength: '--context-length',
+  concurrency: '--concurrency',
+} as const satisfies Partial<Record<keyof EngineFlags, string>>;
+
+/** Null: the policy is what a server serves. @throws UserError for flags that would have no effect */
+export async function chosenPolicy(flags: EngineFlags): Promise<PolicyChoice | null> {
+  const { policy, engine } = flags;
+  if (engine === 'local') {
+    refuseServerFlags(flags);
+    return choosePolicy(policy ?? DEFAULT_POLICY);
+  }
   if (policy === undefined) return null;
   throw new UserError(`--policy is "${policy}", but --engine ${engine} has a model of its own; name it with --model`);
 }
+
+function refuseServerFlags(flags: EngineFlags): void {
+  const useless = (Object.keys(OF_SERVERS) as (keyof typeof OF_SERVERS)[]).find((flag) => flags[flag] !== undefined);
+  if (useless !== undefined)
+    throw new UserError(
+      `${OF_SERVERS[useless]} is for a server; add --engine openai:URL, or name a local policy with --policy`,
+    );
+}
+
+/** What the user calls the model: policies of a run have no other name than a hash. */
+export const titleOf = ({ engine, policy, model }: EngineFlags): string =>
+  engine === 'local' ? `policy ${policy ?? DEFAULT_POLICY}` : `model ${model ?? engine}`;
 
 export function chosenEngine(
   { engine, model, api, tokenizer, contextLength, concurrency }: EngineFlags,

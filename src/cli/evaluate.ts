@@ -1,4 +1,5 @@
 /** `crossfold evaluate`: an exam of a policy with one strategy, or with all of them. */
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { headOf } from '../benchmark/files.ts';
@@ -10,7 +11,7 @@ import type { ExamProgress } from '../benchmark/run.ts';
 import type { Engine } from '../engine.ts';
 import { configOf, DEFAULT_BUDGET, defaultMaxTokens, type Examinee, evaluate, limited } from '../recipe/evaluate.ts';
 import { openRetriever } from '../recipe/open-retriever.ts';
-import { evaluationText } from '../report/evaluation/evaluation.ts';
+import { evaluationText, searchWarning } from '../report/evaluation/evaluation.ts';
 import { droppedLine, warningLines } from '../report/evaluation/load.ts';
 import { count } from '../report/format.ts';
 import { visible } from '../report/visible.ts';
@@ -19,7 +20,7 @@ import { STRATEGIES, type StrategyName } from '../strategy/open.ts';
 import { GENERAL, type GeneralDialect } from '../text/dialect/fit.ts';
 import { InfraError, UserError } from '../util/error.ts';
 import { countOption } from './count-option.ts';
-import { addEngineFlags, chosenEngine, chosenPolicy, type EngineFlags } from './engine-flags.ts';
+import { addEngineFlags, chosenEngine, chosenPolicy, type EngineFlags, titleOf } from './engine-flags.ts';
 import { helpExamples } from './examples.ts';
 import { inRun } from './in-run.ts';
 import { advance, duration, secondsLeft, startMeter } from './meter.ts';
@@ -86,12 +87,13 @@ async function evaluateAll(flags: Flags, terminal: Terminal): Promise<void> {
     progress.note('reading questions');
     const manifest = await examOf(flags, progress);
     const choice = await chosenPolicy(flags);
+    const out = flags.out ?? join('runs', nameOf(flags, choice));
+    await refuseFile(out);
     const retriever = await retrieverOf(flags, names, progress);
     close = retriever.close;
     progress.note('starting the engine');
     const engine = await chosenEngine(flags, choice, (text) => progress.warn(`Warning: ${text}`));
     close = async () => void (await Promise.all([retriever.close(), engine.close()]));
-    const out = flags.out ?? join('runs', nameOf(flags, choice));
     const results: { readonly strategy: StrategyName; readonly dir: string; readonly result: EvaluationResult }[] = [];
     for (const strategy of names) {
       const dir = flags.strategy === 'all' ? join(out, strategy) : out;
@@ -100,10 +102,17 @@ async function evaluateAll(flags: Flags, terminal: Terminal): Promise<void> {
       const spec = { recipe: 'evaluate', config, seed: 0, codeVersion: codeVersion(), parents: choice?.parents ?? [] };
       const result = await inRun(dir, spec, 'batch', progress, (run, signal) =>
         evaluate(examinee, manifest, run, reporter(strategy, progress), signal),
-      );
+      ).catch((error: unknown) => {
+        // The store speaks of the flag that training has.
+        throw error instanceof UserError
+          ? new UserError(error.message.replaceAll('--run folder', '--out folder'))
+          : error;
+      });
       progress.close();
+      const warning = searchWarning(result);
+      if (warning !== null) progress.warn(`Warning: ${strategy}: ${warning}`);
       results.push({ strategy, dir, result });
-      if (flags.json !== true) terminal.out(textOf(strategy, dir, result));
+      if (flags.json !== true) terminal.out(textOf(`${strategy}, ${titleOf(flags)}`, dir, result));
     }
     if (flags.json === true) {
       const heads = results.map(({ strategy, dir, result }) => ({ strategy, dir, ...headOf(result) }));
@@ -188,9 +197,15 @@ function reporter(strategy: string, progress: ProgressView): (at: ExamProgress) 
   };
 }
 
-const textOf = (strategy: string, dir: string, result: EvaluationResult): string =>
+async function refuseFile(out: string): Promise<void> {
+  const found = await stat(out).catch(() => null);
+  if (found !== null && !found.isDirectory())
+    throw new UserError(`${out}: is a file; --out is a folder, give a new one`);
+}
+
+const textOf = (title: string, dir: string, result: EvaluationResult): string =>
   [
-    `${strategy}, policy ${visible(String(result.fingerprint.policy))}`,
+    visible(title),
     '',
     evaluationText(result, { ran: true }),
     `Results in ${visible(join(dir, 'results.jsonl'))}, what was said and found in ${visible(join(dir, 'rollouts.jsonl'))}`,

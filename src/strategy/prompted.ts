@@ -48,6 +48,7 @@ async function attempt(
 ): Promise<Attempt> {
   const turns: AttemptTurn[] = [];
   let searches = 0;
+  let emptySearches = 0;
   let calls = 0;
   const tools: Tools = {
     ...limits,
@@ -69,15 +70,17 @@ async function attempt(
     async search(query) {
       const hits = await lane.search(query.slice(0, LONGEST_QUERY));
       searches++;
+      if (hits.length === 0) emptySearches++;
       turns.push({ kind: 'search', text: `${query}\n\n${numberedPassages(hits)}` });
       return hits;
     },
   };
+  const searched = () => ({ searches, ...(emptySearches === 0 ? {} : { emptySearches }) });
   try {
-    return { ...read(await procedure(question, tools)), searches, turns };
+    return { ...read(await procedure(question, tools)), ...searched(), turns };
   } catch (error) {
     if (!(error instanceof InfraError)) throw error;
-    return { prediction: null, searches, stop: 'error', error: error.message, turns };
+    return { prediction: null, ...searched(), stop: 'error', error: error.message, turns };
   }
 }
 

@@ -17,9 +17,11 @@ export const searching = (env: Environment): Strategy => ({
 
 function attempt(rollout: Rollout, { tokenizer }: Environment): Attempt {
   const { answer, searches, stop, error, turns } = rollout;
+  const empty = turns.filter((turn) => turn.kind === 'search' && !turn.notice && turn.passages.length === 0).length;
   return {
     prediction: answer,
     searches,
+    ...(empty === 0 ? {} : { emptySearches: empty }),
     stop,
     ...(error === undefined ? {} : { error }),
     turns: turns.map(({ kind, tokens }) => ({ kind, text: tokenizer.decode(tokens) })),

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SEVEN } from '../../src/benchmark/seven.ts';
@@ -130,7 +133,7 @@ describe('crossfold evaluate', () => {
     expect(code).toBe(0);
     for (const name of ['direct', 'cot', 'rag', 'ircot', 'search-o1', 'search']) {
       expect(err).toContain(`New run in ${join(dir, 'run', name)}\n`);
-      expect(out).toMatch(new RegExp(`^${name}, policy [0-9a-f]{32}$`, 'm'));
+      expect(out).toMatch(new RegExp(`^${name}, policy reader$`, 'm'));
       expect(JSON.parse(readFileSync(join(dir, 'run', name, 'result.json'), 'utf8'))).toMatchObject({
         expected: 7,
         complete: true,
@@ -188,6 +191,41 @@ describe('crossfold evaluate', () => {
     expect((await run(...exam, '--index', join(dir, 'nothing'), ...flags)).code).toBe(2);
     expect((await run(...exam, '--strategy', 'magic')).err).toContain('magic');
     expect((await run('--manifest', join(dir, 'none.jsonl'), ...flags)).code).toBe(2);
+    const file = await run(...exam, '--index', index, '--out', manifest, ...flags);
+    expect([file.code, file.err]).toEqual([2, expect.stringContaining(`${manifest}: is a file; --out is a folder`)]);
+    const foreign = await run(...exam, '--index', index, '--out', dir, ...flags);
+    expect([foreign.code, foreign.err]).toEqual([2, expect.stringContaining('use a new --out folder')]);
+    for (const flag of [
+      ['--model', 'm'],
+      ['--api', 'chat'],
+      ['--context-length', '5'],
+    ]) {
+      const useless = await run(...exam, '--index', index, ...flag);
+      expect([useless.code, useless.err]).toEqual([2, expect.stringContaining(`${flag[0]} is for a server`)]);
+    }
+  });
+
+  it('warns when searches find nothing', async () => {
+    const { manifest, dir } = await material();
+    const { flags } = await server();
+    const empty = createServer(async (request, response) => {
+      let text = '';
+      for await (const chunk of request) text += chunk;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ result: (JSON.parse(text || '{}').queries ?? []).map(() => []) }));
+    });
+    await once(empty.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void empty.close());
+    const index = `http://127.0.0.1:${(empty.address() as AddressInfo).port}`;
+    for (const strategy of ['rag', 'search']) {
+      const out = join(dir, strategy);
+      const taken = await run('--manifest', manifest, '--index', index, '--strategy', strategy, '--out', out, ...flags);
+      expect(taken.code).toBe(0);
+      expect(taken.err).toContain(`Warning: ${strategy}: every search found nothing`);
+      expect(taken.out).toContain('(1.000 of them found nothing)');
+      const head = JSON.parse(readFileSync(join(out, 'result.json'), 'utf8'));
+      expect(head.summary.emptySearches).toBe(1);
+    }
   });
 
   it('needs no index where nothing is searched', async () => {

@@ -2,7 +2,7 @@
 import type { Figures } from '../../benchmark/measure.ts';
 import type { EvaluationResult } from '../../benchmark/result.ts';
 import { setNamed } from '../../benchmark/seven.ts';
-import { METRICS, type Metric, type Summary, summarise } from '../../benchmark/summary.ts';
+import { emptyShare, METRICS, type Metric, type Summary, summarise } from '../../benchmark/summary.ts';
 import { count, interval, share } from '../format.ts';
 import { left, right } from '../table.ts';
 import { shortened } from '../visible.ts';
@@ -67,16 +67,33 @@ export interface EvaluationTextOptions {
 export function evaluationText(evaluation: EvaluationResult, { layout = asText, ran }: EvaluationTextOptions): string {
   const summary = summarise(evaluation.items);
   return [
-    ...layout(figuresGrid(summary)),
-    '',
-    'Means with 95 % bootstrap intervals over questions; macro is the mean of the sets, micro of the questions.',
-    ...(ran ? [attempts(summary)] : []),
+    ...figures(summary, layout),
+    ...(ran && summary.n > 0 ? attempts(summary) : []),
     ...(evaluation.complete ? [] : [incomplete(evaluation, summary)]),
   ].join('\n');
 }
 
-const attempts = ({ searches, unanswered, malformed, truncated }: Summary): string =>
-  `Searches a question ${searches.toFixed(2)}; without an answer ${share(unanswered)}, malformed ${share(malformed)}, ended by a limit ${share(truncated)}.`;
+/** Zeros of questions that nobody answered would read as a result. */
+function figures(summary: Summary, layout: Layout): string[] {
+  if (summary.n === 0) return ['No question was answered: there are no figures.'];
+  const levels = Object.keys(summary.sets).length < 2 ? '' : '; macro is the mean of the sets, micro of the questions';
+  return [...layout(figuresGrid(summary)), '', `Means with 95 % bootstrap intervals over questions${levels}.`];
+}
+
+function attempts({ searches, emptySearches, unanswered, malformed, truncated }: Summary): string[] {
+  const empty = emptySearches ?? 0;
+  return [
+    `Searches a question ${searches.toFixed(2)}${empty > 0 ? ` (${share(empty)} of them found nothing)` : ''}; without an answer ${share(unanswered)}, malformed ${share(malformed)}, ended by a limit ${share(truncated)}.`,
+  ];
+}
+
+/** A search that finds nothing most of the time is more likely broken than the questions are hard; null: it finds enough. */
+export function searchWarning({ items }: EvaluationResult): string | null {
+  const empty = emptyShare(items);
+  if (empty === null || empty <= 0.5) return null;
+  const what = empty === 1 ? 'every search found nothing' : `${share(empty)} of the searches found nothing`;
+  return `${what}: the figures say little about the policy; try a query with "crossfold search", and check --index`;
+}
 
 function incomplete({ items, expected }: EvaluationResult, { failed, failedShare }: Summary): string {
   const parts = [
