@@ -36,7 +36,7 @@ export function indexCommand(terminal: Terminal, args: readonly string[]): Comma
     .addOption(numberOption('--b <x>', 'BM25: how much long passages are held back, 0 to 1', 0.4))
     .option('--encoder <spec>', 'also index by meaning: http://host:port/v1#model, or the folder of a local model')
     .option('--ann', 'with --encoder: a graph for approximate search, for over 100,000 passages')
-    .option('--strict', 'stop at the first line or file that cannot be used, instead of passing over it')
+    .option('--strict', 'stop at the first line, file or folder that cannot be used, instead of passing over it')
     .option('--json', 'print the manifest and what was left out as JSON')
     .addHelpText(
       'after',
@@ -104,7 +104,7 @@ const tell = ({ phase, done, total }: BuildProgress, countdown: Countdown): void
 function summary(out: string, { manifest, report }: BuiltIndex): readonly string[] {
   const rows: readonly (readonly [string, string])[] = [
     ['files read', count(report.files)],
-    ...(report.otherFiles > 0 ? [['files of other kinds', count(report.otherFiles)] as const] : []),
+    ...passedOver(report),
     ['documents', count(manifest.sources)],
     ['passages', count(manifest.passages)],
     ['different words', count(manifest.words)],
@@ -123,6 +123,15 @@ function summary(out: string, { manifest, report }: BuiltIndex): readonly string
     `Next: crossfold search "..." --index ${visible(quoted(out))}`,
   ];
 }
+
+const passedOver = ({ otherFiles, linkedFolders, hidden }: CorpusReport): readonly (readonly [string, string])[] =>
+  (
+    [
+      ['files of other kinds', otherFiles],
+      ['links to folders', linkedFolders],
+      ['hidden files and folders', hidden],
+    ] as const
+  ).flatMap(([name, n]) => (n > 0 ? [[name, count(n)] as const] : []));
 
 const dropped = ({ skipped, skippedBy }: CorpusReport): readonly (readonly [string, string])[] =>
   skipped === 0

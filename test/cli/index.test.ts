@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openCountdown, stepText } from '../../src/cli/countdown.ts';
@@ -42,6 +42,25 @@ describe('crossfold index', () => {
       expect.stringMatching(/^Next: crossfold search "\.\.\." --index .*idx$/),
       '',
     ]);
+  });
+
+  it('leaves out links to nowhere and says so, and stops at them when it is strict', async () => {
+    symlinkSync('gone.txt', join(root, 'docs', 'dangling.txt'));
+    symlinkSync('..', join(root, 'docs', 'round'));
+    mkdirSync(join(root, 'docs', '.git'));
+    const { code, out: text, err } = await run(['index', join(root, 'docs'), '--out', out]);
+    expect([code, err]).toEqual([0, '']);
+    for (const line of [
+      /^links to folders {3,}1$/m,
+      /^hidden files and folders {3,}1$/m,
+      /^left out {3,}2$/m,
+      /^ {2}file or folder that cannot be read {3,}1$/m,
+      /^ {2}dangling\.txt: cannot be read: it does not exist$/m,
+    ])
+      expect(text).toMatch(line);
+    const strict = await run(['index', join(root, 'docs'), '--out', out, '--strict']);
+    expect(strict.code).toBe(2);
+    expect(strict.err).toMatch(/^crossfold: dangling\.txt: cannot be read: it does not exist\. Repair it/);
   });
 
   it('prints JSON, and nothing else', async () => {

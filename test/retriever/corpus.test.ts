@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -28,6 +28,20 @@ async function read(path: string) {
   const sources: Source[] = [];
   for await (const source of readSources(path, report)) sources.push(source);
   return { sources, report };
+}
+
+/** Whether a folder without permissions is shut to whoever runs this. */
+function refusesMe(): boolean {
+  const dir = mkdtempSync(join(tmpdir(), 'shut-'));
+  try {
+    chmodSync(dir, 0);
+    readdirSync(dir);
+    return false;
+  } catch {
+    return true;
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 }
 
 const failure = (path: string): Promise<unknown> =>
@@ -113,7 +127,48 @@ describe('a folder', () => {
     mkdirSync(join(root, 'corpus'));
     symlinkSync(outside, join(root, 'corpus/linked.md'));
     symlinkSync(root, join(root, 'corpus/round'));
-    expect((await read(join(root, 'corpus'))).sources.map((s) => s.id)).toEqual(['linked.md']);
+    mkdirSync(join(root, 'corpus/.git'));
+    put('corpus/.hidden.md', 'unseen');
+    const { sources, report } = await read(join(root, 'corpus'));
+    expect(sources.map((s) => s.id)).toEqual(['linked.md']);
+    expect(report).toMatchObject({ files: 1, linkedFolders: 1, hidden: 2, skipped: 0 });
+  });
+
+  it('is read without what cannot be read in it, which is counted, unless it is strict', async () => {
+    put('a/good.md', 'fine');
+    symlinkSync('gone.md', join(root, 'a/dangling.md'));
+    symlinkSync('round.md', join(root, 'a/round.md'));
+    const { sources, report } = await read(root);
+    expect(sources.map((s) => s.id)).toEqual(['a/good.md']);
+    expect(report).toMatchObject({ files: 1, skipped: 2, skippedBy: { unreadable: 2 } });
+    expect([...report.problems].sort()).toEqual([
+      'a/dangling.md: cannot be read: it does not exist',
+      'a/round.md: cannot be read: its symbolic links go in a circle',
+    ]);
+    await expect(readSources(root, newReport({ strict: true })).next()).rejects.toThrow(
+      /^a\/(dangling|round)\.md: cannot be read: .* leave out --strict/,
+    );
+    rmSync(join(root, 'a/good.md'));
+    expect(await failure(root)).toMatchObject({
+      message: expect.stringMatching(
+        /No document in the folder .*\(0 files of other kinds; not read: a\/\w+\.md: cannot/,
+      ),
+    });
+  });
+
+  // Root may read everything.
+  it.skipIf(!refusesMe())('is read without files and folders that may not be read', async () => {
+    put('good.md', 'fine');
+    chmodSync(put('secret.md', 'no'), 0);
+    put('shut/in.md', 'no');
+    chmodSync(join(root, 'shut'), 0);
+    const { sources, report } = await read(root).finally(() => chmodSync(join(root, 'shut'), 0o700));
+    expect(sources.map((s) => s.id)).toEqual(['good.md']);
+    expect(report.skippedBy.unreadable).toBe(2);
+    expect([...report.problems].sort()).toEqual([
+      'secret.md: cannot be read: permission is denied',
+      'shut: cannot be read: permission is denied',
+    ]);
   });
 
   it.each([
@@ -147,7 +202,15 @@ describe('a folder', () => {
     const { sources, report } = await read(root);
     expect(sources.map((s) => s.id)).toEqual(['1', '3']);
     expect(report.skipped).toBe(7);
-    expect(report.skippedBy).toEqual({ not_json: 2, malformed: 1, empty: 1, duplicate_id: 1, encoding: 2, damaged: 0 });
+    expect(report.skippedBy).toEqual({
+      not_json: 2,
+      malformed: 1,
+      empty: 1,
+      duplicate_id: 1,
+      encoding: 2,
+      damaged: 0,
+      unreadable: 0,
+    });
     expect(report.repairs.id_to_string).toBe(2);
     expect(report.problems).toEqual([
       expect.stringMatching(/^a\.jsonl:2: not JSON/),
@@ -236,7 +299,7 @@ describe('what cannot be used says so', () => {
     expect(String(await failure(put('b.jsonl.gz', good.subarray(0, 30))))).toMatch(/^UserError: .*cut short/);
   });
 
-  it.skipIf(process.getuid?.() === 0)('a folder without permission', async () => {
+  it.skipIf(!refusesMe())('a folder without permission', async () => {
     put('locked/a.md', 'x');
     chmodSync(join(root, 'locked'), 0);
     expect(String(await failure(root))).toMatch(/^UserError: .*permission is denied/);

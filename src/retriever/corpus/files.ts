@@ -1,10 +1,10 @@
 /** The files of a corpus: a path is one file, or a folder with every file below it whose ending is known. */
-import { readdir, stat } from 'node:fs/promises';
+import { access, constants, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../../util/error.ts';
-import { readError } from './open.ts';
+import { readError, reasonOf } from './open.ts';
 import type { Located } from './read.ts';
-import type { CorpusReport } from './report.ts';
+import { type CorpusReport, skip } from './report.ts';
 
 export interface CorpusFile {
   readonly path: string;
@@ -23,7 +23,10 @@ export interface Readers {
   readonly expected: string;
 }
 
-/** Files in order of their names (by code unit) within each path; hidden files and linked folders are passed over. */
+/**
+ * Files in order of their names (by code unit) within each path. Hidden files and linked folders are passed over and counted;
+ * what is found in a folder and cannot be read is left out and noted in `report`.
+ */
 export async function filesOf(
   paths: readonly string[],
   readers: Readers,
@@ -45,18 +48,27 @@ export async function filesOf(
       files.push({ path, name: under === '' ? basename(path) : under, named: true });
       continue;
     }
-    const all = await walk(path, '', barred);
+    const before = report.skipped;
+    const all = await walk({ root: path, prefix, barred, report }, '');
     const known = all.filter((name) => readerOf(name, readers) !== undefined);
     report.otherFiles += all.length - known.length;
-    if (known.length === 0)
+    if (known.length === 0) {
+      const unread = report.skipped === before ? '' : `; not read: ${report.problems.at(-1)}`;
       throw new UserError(
-        `No document in the folder ${path} (${all.length} files of other kinds). ${readers.expected}`,
+        `No document in the folder ${path} (${all.length} files of other kinds${unread}). ${readers.expected}`,
       );
+    }
     for (const name of known.sort((a, b) => (a < b ? -1 : 1)))
       files.push({ path: join(path, name), name: `${prefix}${name}`, named: false });
   }
-  for (const { path } of files) report.totalBytes += (await attempt(path, () => stat(path))).size;
-  return files;
+  const readable: CorpusFile[] = [];
+  for (const file of files) {
+    const size = await sizeOf(file, report);
+    if (size === null) continue;
+    report.totalBytes += size;
+    readable.push(file);
+  }
+  return readable;
 }
 
 /** The deepest folder that all paths lie below. */
@@ -68,22 +80,62 @@ function folderAround(paths: readonly string[]): string {
   return around;
 }
 
+/** Null for a file found in a folder that may not be read. */
+async function sizeOf({ path, name, named }: CorpusFile, report: CorpusReport): Promise<number | null> {
+  const size = async (): Promise<number> => {
+    await access(path, constants.R_OK);
+    return (await stat(path)).size;
+  };
+  return named ? attempt(path, size) : orSkip(path, name, report, size);
+}
+
+interface Walk {
+  readonly root: string;
+  /** Before every name the user is told. */
+  readonly prefix: string;
+  readonly barred: ReadonlySet<string>;
+  readonly report: CorpusReport;
+}
+
 /** Relative names, with forward slashes. */
-async function walk(root: string, under: string, barred: ReadonlySet<string>): Promise<string[]> {
+async function walk(of: Walk, under: string): Promise<string[]> {
+  const { root, prefix, barred, report } = of;
   const names: string[] = [];
   const folder = join(root, under);
   if (barred.has(resolve(folder))) return names;
-  for (const entry of await attempt(folder, () => readdir(folder, { withFileTypes: true }))) {
-    if (entry.name.startsWith('.')) continue;
-    const name = under === '' ? entry.name : `${under}/${entry.name}`;
-    if (entry.isDirectory()) names.push(...(await walk(root, name, barred)));
-    else if (entry.isFile()) names.push(name);
-    else if (entry.isSymbolicLink()) {
-      const path = join(root, name);
-      if ((await attempt(path, () => stat(path))).isFile()) names.push(name);
+  const list = () => readdir(folder, { withFileTypes: true });
+  // The folder that the user named has to be there.
+  const entries = under === '' ? await attempt(folder, list) : await orSkip(folder, `${prefix}${under}`, report, list);
+  for (const entry of entries ?? []) {
+    if (entry.name.startsWith('.')) {
+      report.hidden++;
+      continue;
     }
+    const name = under === '' ? entry.name : `${under}/${entry.name}`;
+    const path = join(root, name);
+    if (entry.isDirectory()) {
+      names.push(...(await walk(of, name)));
+      continue;
+    }
+    const found = entry.isSymbolicLink() ? await orSkip(path, `${prefix}${name}`, report, () => stat(path)) : entry;
+    if (found === null) continue;
+    if (found.isFile()) names.push(name);
+    else if (found.isDirectory()) report.linkedFolders++;
+    else report.otherFiles++;
   }
   return names;
+}
+
+/** Null where the path is to blame: it is left out. @throws UserError in a strict reading; InfraError of the disk. */
+async function orSkip<T>(path: string, name: string, report: CorpusReport, call: () => Promise<T>): Promise<T | null> {
+  try {
+    return await call();
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === undefined) throw readError(path, error);
+    skip(report, name, { reason: 'unreadable', problem: `cannot be read: ${reason}` });
+    return null;
+  }
 }
 
 async function attempt<T>(path: string, call: () => Promise<T>): Promise<T> {

@@ -59,10 +59,13 @@ const reasons: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: 'the gzip file is cut short; fetch it again',
 };
 
+/** Why a path cannot be read, where the path and not the disk is to blame; else undefined. */
+export const reasonOf = (error: unknown): string | undefined => reasons[codeOf(error)];
+
 /** What the user is told when `path` cannot be read; an InfraError where the disk is to blame. */
 export function readError(path: string, error: unknown): UserError | InfraError {
   if (error instanceof UserError || error instanceof InfraError) return error;
-  const reason = reasons[codeOf(error)];
+  const reason = reasonOf(error);
   return reason === undefined
     ? new InfraError(`Cannot read ${path}: ${messageOf(error)}`, { cause: error })
     : new UserError(`Cannot read ${path}: ${reason}.`, { cause: error });

@@ -21,7 +21,7 @@ export interface ReadOptions {
 
 /**
  * Sources of all paths: of a file, or of every known file below a folder, in order of their relative paths (by code unit);
- * hidden files and linked folders are passed over. Lines and files without a document, and the second of two equal ids,
+ * hidden files and linked folders are passed over. Lines, files and folders without a document, and the second of two equal ids,
  * are left out and noted in `report`. Throws UserError when a path cannot be read or holds no document at all.
  */
 export async function* readSources(

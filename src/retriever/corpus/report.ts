@@ -4,7 +4,7 @@ import { UserError } from '../../util/error.ts';
 /** Harmless deviations that are repaired: a byte-order mark, Windows line ends, a number for an id. */
 export type Repair = 'bom_removed' | 'crlf' | 'id_to_string';
 
-/** Why a line or file holds no usable document, and how that is told. */
+/** Why a line, file or folder holds no usable document, and how that is told. */
 export const reasons = {
   not_json: 'not JSON',
   malformed: 'not a document: a field is missing or of the wrong type',
@@ -12,6 +12,7 @@ export const reasons = {
   duplicate_id: 'id used twice',
   encoding: 'not UTF-8',
   damaged: 'damaged file',
+  unreadable: 'file or folder that cannot be read',
 } as const;
 export type Reason = keyof typeof reasons;
 
@@ -25,8 +26,11 @@ export interface CorpusReport {
   files: number;
   /** Files in the folder that have another ending. */
   otherFiles: number;
+  /** Links to folders, and files and folders whose name begins with a dot: passed over on purpose, strict or not. */
+  linkedFolders: number;
+  hidden: number;
   sources: number;
-  /** Lines or files without a usable document. */
+  /** Lines, files and folders without a usable document. */
   skipped: number;
   readonly skippedBy: Record<Reason, number>;
   /** The first `shownProblems` of the skipped: "file:line: what is wrong". */
@@ -43,9 +47,11 @@ export const newReport = ({ strict = false } = {}): CorpusReport => ({
   totalBytes: 0,
   files: 0,
   otherFiles: 0,
+  linkedFolders: 0,
+  hidden: 0,
   sources: 0,
   skipped: 0,
-  skippedBy: { not_json: 0, malformed: 0, empty: 0, duplicate_id: 0, encoding: 0, damaged: 0 },
+  skippedBy: { not_json: 0, malformed: 0, empty: 0, duplicate_id: 0, encoding: 0, damaged: 0, unreadable: 0 },
   problems: [],
   repairs: { bom_removed: 0, crlf: 0, id_to_string: 0 },
 });
