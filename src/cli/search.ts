@@ -1,6 +1,6 @@
-/** `crossfold search "query" --index DIR`: the best passages, for people. */
+/** `crossfold search "query" --index DIR|URL`: the best passages, for people. */
 import { Command, Option } from 'commander';
-import { openSearchIndex } from '../recipe/open-retriever.ts';
+import { openRetriever } from '../recipe/open-retriever.ts';
 import { visible, visibleLines } from '../report/visible.ts';
 import { analyze, word } from '../retriever/analyze.ts';
 import type { SearchMode } from '../retriever/index/open.ts';
@@ -24,9 +24,9 @@ const longestQuery = 10_000;
 
 export function searchCommand(terminal: Terminal): Command {
   return new Command('search')
-    .description('Search an index; shows the best passages with their scores')
+    .description('Search an index or a search server; shows the best passages with their scores')
     .argument('<query>', 'what to look for, in quotes')
-    .requiredOption('--index <dir>', 'folder that "crossfold index" made')
+    .requiredOption('--index <dir|url>', 'folder that "crossfold index" made, or the address of a search server')
     .addOption(countOption('-k, --k <n>', 'how many passages').default(3))
     .addOption(
       new Option('--mode <name>', 'by words, by meaning, or both (default: by words; both with --encoder)').choices([
@@ -41,20 +41,21 @@ export function searchCommand(terminal: Terminal): Command {
       'after',
       helpExamples([
         ['crossfold search "who wrote the handbook?" --index idx', 'three passages'],
+        ['crossfold search "who wrote the handbook?" --index http://127.0.0.1:8000', 'ask a search server'],
         ['crossfold search "start the server" --index idx -k 10 --json', 'ten, for a program'],
       ]),
     )
     .action((query: string, flags: Flags) => search(query, flags, terminal));
 }
 
-async function search(query: string, { index: dir, k, mode, encoder, json }: Flags, terminal: Terminal) {
+async function search(query: string, { index: spec, k, mode, encoder, json }: Flags, terminal: Terminal) {
   if (query.trim() === '') throw new UserError('the query is empty; put it in quotes after "search"');
   if (query.length > longestQuery)
     throw new UserError(`the query has ${query.length} characters; at most ${longestQuery} are searched for`);
   const progress = openProgress(terminal, 0, json === true);
   try {
     progress.note('opening the index');
-    const index = await openSearchIndex(dir, {
+    const index = await openRetriever(spec, {
       ...(mode === undefined ? {} : { mode }),
       ...(encoder === undefined ? {} : { encoder }),
     });

@@ -13,20 +13,26 @@ export interface SearchOptions {
   readonly encoder?: string;
 }
 
+const isServer = (spec: string): boolean => /^https?:\/\//i.test(spec);
+
 /**
  * @param spec `http(s)://host:port` (ours, or any that speaks Search-R1's /retrieve) or the folder of an index.
  * @throws UserError when there is nothing to search in; InfraError when a server is down.
  */
 export async function openRetriever(spec: string, options: SearchOptions = {}): Promise<ClosableRetriever> {
-  if (!/^https?:\/\//i.test(spec)) return openSearchIndex(spec, options);
+  if (!isServer(spec)) return openSearchIndex(spec, options);
   const own = Object.entries(options).find(([, value]) => value !== undefined);
   if (own !== undefined)
     throw new UserError(`--${own[0]} is "${own[1]}", but ${spec} is a server and searches its own way; leave it out`);
   return openHttpRetriever({ url: spec });
 }
 
-/** Vectors that are asked for without an encoder are searched with the one the index was built with. */
+/** A folder only. Vectors that are asked for without an encoder are searched with the one the index was built with. */
 export async function openSearchIndex(dir: string, { mode, encoder }: SearchOptions = {}): Promise<OpenIndex> {
+  if (isServer(dir))
+    throw new UserError(
+      '--index is the address of a server, and only a folder can be opened here; give the folder that "crossfold index" made',
+    );
   const wordsOnly = mode === undefined || mode === 'bm25';
   const spec = encoder ?? (wordsOnly ? null : (await readManifest(dir)).encoderSpec);
   return openIndex(dir, {

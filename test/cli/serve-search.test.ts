@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,10 +28,12 @@ async function indexFolder(texts: readonly (readonly [title: string, text: strin
 
 const townIndex = (): Promise<string> => indexFolder(towns.map(({ title, text }) => [title, text]));
 
-async function run(...args: string[]) {
+async function runWith(args: readonly string[]) {
   const { terminal, out, err } = recorded();
-  return { code: await runProgram(['serve-search', ...args], terminal), out: out(), err: err() };
+  return { code: await runProgram(args, terminal), out: out(), err: err() };
 }
+
+const run = (...args: string[]) => runWith(['serve-search', ...args]);
 
 /** The command in a process of its own, once it has printed a whole JSON object. */
 async function served(...args: string[]) {
@@ -61,6 +64,9 @@ describe('crossfold serve-search', () => {
     const ids = (lists: Awaited<ReturnType<typeof local.search>>) =>
       lists.map((hits) => hits.map(({ passage: { id, title, text }, score }) => ({ id, title, text, score })));
     expect(ids(await remote.search(queries, 3))).toEqual(ids(await local.search(queries, 3)));
+    const asked = (index: string) => runWith(['search', 'a city in Poland', '--index', index, '-k', '2']);
+    expect(await asked(said.url)).toEqual(await asked(dir));
+    expect((await asked(said.url)).out).toMatch(/^1 {2}\d\.\d+ {2}Łódź/);
     const bare = await fetch(`${said.url}/retrieve`, { method: 'POST', body: '{"queries": ["city"]}' });
     expect(((await bare.json()) as { result: unknown[][] }).result[0]).toHaveLength(2);
     await Promise.all([local.close(), remote.close()]);
@@ -81,6 +87,7 @@ describe('crossfold serve-search', () => {
 
   it.each([
     [['--index', 'nowhere.idx', '--port', '0'], 'nowhere.idx: no such folder'],
+    [['--index', 'http://127.0.0.1:1', '--port', '0'], '--index is the address of a server, and only a folder'],
     [['--index', 'x', '--port', '65536'], '--port is "65536"; expected a whole number from 0 to 65535'],
     [['--index', 'x', '--port', '-1'], '--port is "-1"'],
     [['--index', 'x', '--topk', '1001'], '--topk is "1001"; expected a whole number from 1 to 1000'],
@@ -115,6 +122,24 @@ describe('crossfold serve-search', () => {
 });
 
 describe('what is searched in', () => {
+  it('by the search command is named in one line where it cannot be', async () => {
+    const other = createHttpServer((_, reply) => reply.writeHead(404).end()).listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const url = `http://127.0.0.1:${port}`;
+    for (const [args, message] of [
+      [[url], `${url}/retrieve answered 404`],
+      [[url, '--mode', 'bm25'], `--mode is "bm25", but ${url} is a server`],
+      [['http://'], 'search server is "http://"; expected an address like http://127.0.0.1:8000'],
+    ] as const) {
+      const { code, out, err } = await runWith(['search', 'x', '--index', ...args]);
+      expect([code, out]).toEqual([2, '']);
+      expect(err).toContain(message);
+      expect(err).toMatch(/^crossfold: [^\n]*\n$/);
+    }
+  });
+
   it('a server takes neither mode nor encoder', async () => {
     await expect(openRetriever('http://127.0.0.1:1', { mode: 'bm25' })).rejects.toThrow(
       new UserError('--mode is "bm25", but http://127.0.0.1:1 is a server and searches its own way; leave it out'),
