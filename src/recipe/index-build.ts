@@ -14,7 +14,7 @@ export async function buildIndexLocked({ encoder: spec, ...options }: IndexReque
   const out = options.out.replace(/[/\\]+$/, '');
   const encoder = spec === undefined ? {} : { encoder: await openEncoder(spec), encoderSpec: withoutSecrets(spec) };
   await makeFolder(dirname(out));
-  const release = acquireLock(`${out}.lock`);
+  const release = acquireLock(`${out}.lock`, '--out');
   try {
     return await buildIndex({ ...options, out, ...encoder });
   } finally {

@@ -13,8 +13,8 @@ interface Owner {
   readonly since: string;
 }
 
-/** Takes the lock or throws a UserError naming the live owner. Returns the release. */
-export function acquireLock(path: string): () => void {
+/** @param elsewhere the option that names another place to write to. @throws UserError naming the live owner. Returns the release. */
+export function acquireLock(path: string, elsewhere = '--run'): () => void {
   const owner: Owner = {
     pid: process.pid,
     host: hostname(),
@@ -23,7 +23,7 @@ export function acquireLock(path: string): () => void {
   };
   const mine = JSON.stringify(owner);
   try {
-    take(path, mine);
+    take(path, mine, elsewhere);
   } catch (error) {
     throw error instanceof UserError ? error : diskError(path, 'lock', error);
   }
@@ -36,13 +36,13 @@ export function acquireLock(path: string): () => void {
  * Replacing a dead owner's lock happens under a second lock, so two newcomers cannot both replace it; whoever comes late
  * finds another text there. A crash in between leaves a dead second lock, which falls to the same rule.
  */
-function take(path: string, mine: string): void {
+function take(path: string, mine: string, elsewhere: string): void {
   while (!create(path, mine)) {
     const theirs = read(path);
     if (theirs === null) continue;
-    refuseIfAlive(path, theirs);
+    refuseIfAlive(path, theirs, elsewhere);
     const second = `${path}.dead`;
-    take(second, mine);
+    take(second, mine, elsewhere);
     try {
       if (read(path) !== theirs) continue;
       const temporary = writeTemporary(path, mine);
@@ -93,7 +93,7 @@ function read(path: string): string | null {
   }
 }
 
-function refuseIfAlive(path: string, text: string): void {
+function refuseIfAlive(path: string, text: string, elsewhere: string): void {
   let owner: Partial<Owner>;
   try {
     owner = JSON.parse(text);
@@ -110,7 +110,7 @@ function refuseIfAlive(path: string, text: string): void {
   const now = processStart(pid);
   if (now === null || (start && now && start !== now)) return;
   throw new UserError(
-    `${path}: process ${pid} has been writing here since ${since}; wait for it, stop it, or use another --run folder`,
+    `${path}: process ${pid} has been writing here since ${since}; wait for it, stop it, or use another ${elsewhere} folder`,
   );
 }
 

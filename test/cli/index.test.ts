@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openCountdown, stepText } from '../../src/cli/countdown.ts';
 import { runProgram } from '../../src/cli/program.ts';
+import { acquireLock } from '../../src/store/lock.ts';
 import { folder } from '../store/folder.ts';
 import { recorded } from './terminal.ts';
 
@@ -86,6 +87,14 @@ describe('crossfold index', () => {
     expect(err).toMatch(message);
     expect(err).toMatch(/^crossfold: [^\n]*\n$/);
     expect(existsSync(out)).toBe(false);
+  });
+
+  it('that is built already names --out', async () => {
+    const release = acquireLock(`${out}.lock`);
+    onTestFinished(release);
+    const { code, err } = await run(['index', join(root, 'docs'), '--out', out]);
+    expect(code).toBe(2);
+    expect(err).toMatch(/idx\.lock: process \d+ has been writing here since .* or use another --out folder\n$/);
   });
 
   it('leaves a folder that is no index as it is', async () => {

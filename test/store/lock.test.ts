@@ -48,6 +48,13 @@ describe('lock', () => {
     expect(existsSync(join(dir, 'lock'))).toBe(false);
   });
 
+  it('names the option that gives another folder', () => {
+    const lock = join(folder(), 'lock');
+    acquireLock(lock);
+    expect(() => acquireLock(lock)).toThrow(/or use another --run folder$/);
+    expect(() => acquireLock(lock, '--out')).toThrow(/or use another --out folder$/);
+  });
+
   it('takes over from the dead, also one that died while taking over', () => {
     const lock = join(folder(), 'lock');
     writeFileSync(lock, owner({ pid: deadPid() }));
