@@ -30,7 +30,7 @@ interface Flags {
   readonly workers: number;
   readonly like: MannersName;
   readonly maxPending: number;
-  readonly sessionTimeout: string;
+  readonly sessionTimeout: number;
   readonly maxBody: number;
   readonly json?: boolean;
 }
@@ -63,7 +63,8 @@ export function serveEngineCommand(terminal: Terminal): Command {
     .option(
       '--session-timeout <s>',
       'seconds without a heartbeat after which a session ends; 0 is never',
-      String(sessionTimeoutMs / 1000),
+      secondsOf,
+      sessionTimeoutMs / 1000,
     )
     .addOption(countOption('--max-body <MiB>', 'longest request body').default(maxBodyBytes / MIB))
     .option('--json', 'print where it listens as JSON, once it is ready')
@@ -82,7 +83,7 @@ export function serveEngineCommand(terminal: Terminal): Command {
 }
 
 async function serveEngine(flags: Flags, terminal: Terminal): Promise<void> {
-  const timeout = secondsOf(flags.sessionTimeout);
+  const timeout = flags.sessionTimeout;
   const apiKey = process.env.TINKER_API_KEY || null;
   const progress = openProgress(terminal, 0, flags.json === true);
   const stop = openStop(progress.say, 'request');

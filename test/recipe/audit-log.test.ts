@@ -171,6 +171,9 @@ describe('what cannot be read', () => {
     [JSON.stringify({ ...good, responses: [{ a: 1 }] }), /:2: responses is .*expected texts/],
     [JSON.stringify({ ...good, matches: [0.5] }), /:2: matches is \[0.5\]; expected 0 or 1 for each of 1/],
     [JSON.stringify({ ...good, matches: [1, 0] }), /:2: matches is/],
+    [JSON.stringify({ ...good, step: 'NaN' }), /:2: step is "NaN"; expected a finite number or a name/],
+    [JSON.stringify({ ...good, round: '-Infinity' }), /:2: round is "-Infinity"; expected a finite number/],
+    [JSON.stringify({ ...good, step: 5 }).replace('5', '1e999'), /:2: step is Infinity; expected a finite number/],
     [JSON.stringify({ ...good, hops: 'many' }), /:2: hops is "many"; expected a whole number/],
   ];
   it.each(bad)('%s is left out and told, or is an error under --strict', async (line, message) => {

@@ -3,7 +3,7 @@ import type { AuditQuestion } from '../../auditor.ts';
 import type { Row } from '../../benchmark/load/rows.ts';
 import type { Mapping, MeaningName } from './fields.ts';
 import { valueAt } from './path.ts';
-import { answersOf, type Extract, isBlank, listOf, responseOf, textOf, yesNoOf } from './value.ts';
+import { answersOf, type Extract, isBlank, isNotFinite, listOf, responseOf, textOf, yesNoOf } from './value.ts';
 
 export interface LogQuestion extends AuditQuestion {
   /** Null: the log does not say. */
@@ -33,7 +33,7 @@ export function readQuestion(row: Row, mapping: Mapping, extract: Extract): RowR
   const at = (name: MeaningName): unknown => (mapping[name] === undefined ? undefined : valueAt(row, mapping[name]));
   const wrong = (name: MeaningName, expected: string): { readonly problem: string } => {
     const value = at(name);
-    const is = value === undefined ? 'is missing' : `is ${(JSON.stringify(value, bigints) ?? '?').slice(0, 60)}`;
+    const is = value === undefined ? 'is missing' : `is ${shown(value)}`;
     return { problem: `${mapping[name]?.text ?? name} ${is}; expected ${expected}` };
   };
 
@@ -58,6 +58,8 @@ export function readQuestion(row: Row, mapping: Mapping, extract: Extract): RowR
   const hops = isBlank(at('hops')) ? null : Number(at('hops'));
   if (hops !== null && !(Number.isInteger(hops) && hops > 0)) return wrong('hops', 'a whole number, at least 1');
 
+  const unnamed = (['round', 'step'] as const).find((name) => isNotFinite(at(name)));
+  if (unnamed !== undefined) return wrong(unnamed, 'a finite number or a name');
   const nameOf = (name: 'system' | 'round' | 'step'): string => textOf(at(name))?.trim() || ONE[name];
   const labelVerdict = yesNoOf(at('verdict'));
   const evidence = textOf(at('evidence'));
@@ -84,6 +86,10 @@ function saidOf(value: unknown): readonly boolean[] | null {
   const flags = listOf(value).map(yesNoOf);
   return flags.every((flag) => flag !== null) ? flags : null;
 }
+
+/** JSON has no word for a number that is none. */
+const shown = (value: unknown): string =>
+  typeof value === 'number' ? String(value) : (JSON.stringify(value, bigints) ?? '?').slice(0, 60);
 
 /** Parquet has whole numbers that JSON has not. */
 const bigints = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);

@@ -13,6 +13,12 @@ export type Extract = (typeof EXTRACTS)[number];
 export const isBlank = (value: unknown): value is null | undefined | '' =>
   value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 
+/** NaN or an infinity, also as tables spell them: what a missing number becomes on its way through a data frame. */
+export const isNotFinite = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? !Number.isFinite(value)
+    : typeof value === 'string' && /^\s*(?:nan|[+-]?inf(?:inity)?)\s*$/i.test(value);
+
 export function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : null;

@@ -80,9 +80,13 @@ export function tablesOf({ systems, mapping }: LogAudit): LogTable[] {
     intervals('95 % intervals, clustered by source', heads('round'), rounds),
     masses('By step', heads('round', 'step'), steps),
     intervals('By step, 95 % intervals', heads('round', 'step'), steps),
-    masses('By hop count', heads('hops'), hops),
+    masses('By hop count: unweighted means of the steps', heads('hops'), hops),
     intervals('By hop count, 95 % intervals', heads('hops'), hops),
-    masses('Sources with the most false agreements', heads('source', 'pairs in F'), sources),
+    masses(
+      'Sources with the most false agreements: unweighted means of the steps',
+      heads('source', 'pairs in F'),
+      sources,
+    ),
   ].filter(({ rows }) => rows.length > 0);
 }
 
