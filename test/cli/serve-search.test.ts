@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -70,6 +70,30 @@ describe('crossfold serve-search', () => {
     const bare = await fetch(`${said.url}/retrieve`, { method: 'POST', body: '{"queries": ["city"]}' });
     expect(((await bare.json()) as { result: unknown[][] }).result[0]).toHaveLength(2);
     await Promise.all([local.close(), remote.close()]);
+    child.kill('SIGTERM');
+    expect(await exit).toEqual([0, null]);
+    expect(err()).toBe('');
+  });
+
+  it('says nothing of clients that hang up, and counts them', async () => {
+    const { child, exit, said, err } = await served('--index', await townIndex());
+    const { port } = new URL(said.url);
+    const hangUp = async (sent: string, end: (socket: Socket) => void): Promise<void> => {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+      await once(socket, 'connect');
+      socket.write(`POST /retrieve HTTP/1.1\r\nHost: x\r\n${sent}`);
+      await sleep(50);
+      end(socket);
+    };
+    const many = JSON.stringify({ queries: Array.from({ length: 400 }, (_, i) => `city ${i} Oker`) });
+    for (const end of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.resetAndDestroy()]) {
+      await hangUp('Content-Length: 100\r\n\r\n{"queries"', end);
+      await hangUp('Transfer-Encoding: chunked\r\n\r\n5\r\n{"que\r\n', end);
+      await hangUp(`Content-Length: ${many.length}\r\n\r\n${many}`, end);
+      await hangUp('Content-Le', end);
+    }
+    const counted = async (): Promise<string> => (await fetch(`${said.url}/metrics`)).text();
+    await expect.poll(counted, { timeout: 5000 }).toMatch(/requests_total\{status="499"\} [4-6]$/m);
     child.kill('SIGTERM');
     expect(await exit).toEqual([0, null]);
     expect(err()).toBe('');

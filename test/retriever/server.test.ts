@@ -19,7 +19,7 @@ async function app(opened: Promise<SearchIndex> | SearchIndex = index, settings:
     failures.push(e),
   );
   await new Promise(setImmediate);
-  const send = async (method: string, path: string, body?: string) => {
+  const send = async (method: string, path: string, body?: string | Uint8Array<ArrayBuffer>) => {
     const response = await fetch(new Request(`http://x${path}`, { method, ...(body === undefined ? {} : { body }) }));
     const text = await response.text();
     const json = text.startsWith('{') ? JSON.parse(text) : null;
@@ -98,6 +98,20 @@ describe('POST /retrieve', () => {
       expect(json.error).toMatch(/^the body is not JSON \(/);
     },
   );
+
+  it('refuses what is not UTF-8', async () => {
+    const { send, failures } = await app();
+    const before = new TextEncoder().encode('{"queries": ["caf');
+    const after = new TextEncoder().encode('"]}');
+    for (const bad of [[0xe9], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xe2, 0x82]]) {
+      const { status, json } = await send('POST', '/retrieve', Uint8Array.from([...before, ...bad, ...after]));
+      expect(status).toBe(400);
+      expect(json.error).toMatch(/^the body is not UTF-8 text/);
+    }
+    const good = Uint8Array.from([0xef, 0xbb, 0xbf, ...before, 0xc3, 0xa9, ...after]);
+    expect((await send('POST', '/retrieve', good)).status).toBe(200);
+    expect(failures).toEqual([]);
+  });
 
   it('refuses a body that is too long', async () => {
     const { status, json } = await (await app(index, { maxBodyBytes: 100 })).post({ queries: ['x'.repeat(100)] });

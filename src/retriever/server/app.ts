@@ -6,7 +6,8 @@
  *   GET /health    200 when searches are answered, else 503 with a reason
  *   GET /metrics   Prometheus text
  *
- * Every error is {"error": text}: 400 a body that is wrong, 413 too long, 429 too busy, 503 not ready (yet), 504 too late.
+ * Every error is {"error": text}: 400 a body that is wrong, 413 too long, 429 too busy, 503 not ready (yet), 504 too late;
+ * 499, in the metrics alone, is a client that hung up.
  */
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -75,10 +76,12 @@ export function searchApp(
     if (state.kind !== 'ready') return problem(c, 503, reasonOf(state), RETRY_SOON);
     const { index, id } = state;
     const late = AbortSignal.timeout(settings.deadlineMs);
-    const bytes = await readBytes(c.req.raw, settings.maxBodyBytes);
+    // Nothing but the connection can fail here.
+    const bytes = await readBytes(c.req.raw, settings.maxBodyBytes).catch(() => undefined);
+    if (bytes === undefined) return hungUp(c);
     if (bytes === null)
       return problem(c, 413, `the body is longer than ${settings.maxBodyBytes} bytes; send fewer queries at once`);
-    const body = readBody(new TextDecoder().decode(bytes), settings.topk);
+    const body = readBody(bytes, settings.topk);
     if ('error' in body) return problem(c, 400, body.error);
     const { queries, topk, scores } = body;
     const signal = AbortSignal.any([late, c.req.raw.signal]);
@@ -91,7 +94,7 @@ export function searchApp(
       return c.json({ result: hits.map((list) => list.map(shape)) }, 200, { [INDEX_HEADER]: id });
     } catch (error) {
       if (late.aborted) return problem(c, 504, `the search took longer than ${settings.deadlineMs / 1000} s`);
-      if (signal.aborted) return problem(c, 499 as ContentfulStatusCode, 'the client went away');
+      if (signal.aborted) return hungUp(c);
       failed(error);
       if (!(error instanceof InfraError))
         return problem(c, 500, 'the search failed; the server has said why in its log');
@@ -147,6 +150,9 @@ const problem = (
   error: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response => c.json({ error }, status, headers);
+
+/** Nobody reads it; the metrics count it. */
+const hungUp = (c: Context): Response => problem(c, 499 as ContentfulStatusCode, 'the client went away');
 
 function reasonOf(state: Exclude<State, { kind: 'ready' }>): string {
   switch (state.kind) {

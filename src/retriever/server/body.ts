@@ -16,8 +16,16 @@ export const MAX_TOPK = 1000;
 /** Queries × topk: a reply has to fit in memory. */
 const MAX_HITS = 32_768;
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** @param topk what a body without one asks for. */
-export function readBody(text: string, topk: number): SearchBody | { readonly error: string } {
+export function readBody(bytes: Uint8Array, topk: number): SearchBody | { readonly error: string } {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    return wrong('the body is not UTF-8 text; expected {"queries": ["..."], "topk": 3} in UTF-8');
+  }
   let body: unknown;
   try {
     body = JSON.parse(text);
