@@ -13,7 +13,7 @@ import { replaceFile } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
 import { memoryBlobs } from './memory-blobs.ts';
 import { duration } from './meter.ts';
-import { openProgress } from './progress.ts';
+import { openProgress, type ProgressView } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface LogFlags {
@@ -45,7 +45,7 @@ const SHOWN_PROBLEMS = 5;
 export async function auditLogCommand(file: string, flags: LogFlags, terminal: Terminal): Promise<void> {
   const { json = false, map = [], extract, matcher, strict = false } = flags;
   const progress = openProgress(terminal, 0, json);
-  const engine = await openJudge(flags, progress.warn);
+  const engine = await openJudge(flags, progress);
   const started = performance.now();
   try {
     const settings: LogAuditSettings = {
@@ -81,7 +81,7 @@ export async function auditLogCommand(file: string, flags: LogFlags, terminal: T
   }
 }
 
-async function openJudge({ judge, judgeModel, sources, cache }: LogFlags, warn: (text: string) => void) {
+async function openJudge({ judge, judgeModel, sources, cache }: LogFlags, { note, warn }: ProgressView) {
   if (judge === undefined) {
     const useless = Object.entries({ '--judge-model': judgeModel, '--sources': sources, '--cache': cache }).find(
       ([, value]) => value !== undefined,
@@ -95,6 +95,7 @@ async function openJudge({ judge, judgeModel, sources, cache }: LogFlags, warn: 
     blobs: memoryBlobs(),
     workers: 1,
     ...(judgeModel === undefined ? {} : { model: judgeModel }),
-    warn,
+    note,
+    warn: (text) => warn(`Warning: ${text}`),
   });
 }

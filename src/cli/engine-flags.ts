@@ -6,6 +6,7 @@ import { UserError } from '../util/error.ts';
 import { countOption } from './count-option.ts';
 import { memoryBlobs } from './memory-blobs.ts';
 import { choosePolicy, type PolicyChoice } from './policy-of.ts';
+import type { ProgressView } from './progress.ts';
 
 export interface EngineFlags {
   readonly policy?: string;
@@ -74,13 +75,14 @@ export const titleOf = ({ engine, policy, model }: EngineFlags): string =>
 export function chosenEngine(
   { engine, model, api, tokenizer, contextLength, concurrency }: EngineFlags,
   choice: PolicyChoice | null,
-  warn: (text: string) => void,
+  { note, warn }: Pick<ProgressView, 'note' | 'warn'>,
 ): Promise<Engine> {
   if (choice !== null) return openEngine(engine, { blobs: choice.blobs, workers: WORKERS, policy: choice.base });
   return openEngine(engine, {
     blobs: memoryBlobs(),
     workers: WORKERS,
-    warn,
+    note,
+    warn: (text) => warn(`Warning: ${text}`),
     ...(model === undefined ? {} : { model }),
     ...(api === undefined ? {} : { api }),
     ...(tokenizer === undefined ? {} : { tokenizer }),

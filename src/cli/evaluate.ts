@@ -92,7 +92,7 @@ async function evaluateAll(flags: Flags, terminal: Terminal): Promise<void> {
     const retriever = await retrieverOf(flags, names, progress);
     close = retriever.close;
     progress.note('starting the engine');
-    const engine = await chosenEngine(flags, choice, (text) => progress.warn(`Warning: ${text}`));
+    const engine = await chosenEngine(flags, choice, progress);
     close = async () => void (await Promise.all([retriever.close(), engine.close()]));
     const results: { readonly strategy: StrategyName; readonly dir: string; readonly result: EvaluationResult }[] = [];
     for (const strategy of names) {

@@ -29,6 +29,8 @@ export interface EngineOptions {
   readonly concurrency?: number;
   /** Part of every request's seed. */
   readonly seed?: number;
+  /** Hears what goes on meanwhile: a server that has not answered for a while. */
+  readonly note?: (text: string) => void;
   /** Hears what is worth telling a user and stops nothing. */
   readonly warn?: (text: string) => void;
 }
@@ -49,7 +51,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   openai: {
     usage: 'openai:URL (with --model)',
-    async open(url, { model, tokenizer, api, contextLength, concurrency, seed, warn }) {
+    async open(url, { model, tokenizer, api, contextLength, concurrency, seed, note, warn }) {
       if (url === '') throw new UserError('--engine openai: names no server; write openai:http://127.0.0.1:8000');
       if (model === undefined) throw new UserError(`--engine openai:${url} needs --model, the name that it serves`);
       return openOpenAIEngine({
@@ -60,6 +62,7 @@ const ROWS: Readonly<Record<string, Row>> = {
         ...(contextLength === undefined ? {} : { contextLength }),
         ...(concurrency === undefined ? {} : { concurrency }),
         ...(seed === undefined ? {} : { seed }),
+        ...(note === undefined ? {} : { note }),
         ...(warn === undefined ? {} : { warn }),
       });
     },

@@ -36,6 +36,15 @@ describe('doctor --engine', () => {
     expect(JSON.parse(json.out)).toMatchObject({ ok: false, engine: expect.stringContaining('tinker/tiny') });
   });
 
+  it('says of a dead server what to do about it, not how to go on with a run', async () => {
+    // The deadline of the address: it is not waited for.
+    const dead = ['--engine', 'tinker:http://127.0.0.1:1#deadline=1', '--base', 'm', '--tokenizer', 'mini'];
+    const { code, err } = await doctor(...dead);
+    expect(err).toMatch(/start the server, or correct its address, and check again$/m);
+    expect(err).not.toContain('last step');
+    expect(code).toBe(3);
+  });
+
   it.each([
     [['--engine', 'tinker:http://127.0.0.1:1'], 2, /needs --base/],
     [['--engine', 'tinker:http://127.0.0.1:1', '--base', 'm'], 2, /needs --tokenizer/],

@@ -83,6 +83,8 @@ describe('failures that pass', () => {
 describe('failures that stand are data', () => {
   it.each([
     ['500', { status: 500, body: 'oops' }, 8, /answered 500 \(oops\)/],
+    ['500 in JSON', { status: 500, body: error('no room on the card') }, 8, /answered 500 \(no room on the card\)/],
+    ['an error inside a 200', { body: error('try later') }, 8, /answered with an error \(try later\)/],
     ['cut JSON', { body: '{"choices": [{"mess' }, 8, /cut or broken JSON/],
     ['one prompt too big to send', { status: 413, body: 'too big' }, 2, /answered 413/],
     [
@@ -113,6 +115,25 @@ describe('failures that stand are data', () => {
     });
     const [completion] = await sample(engine, 1);
     expect(completion!.error).toMatch(/did not answer within 0.06 s/);
+  });
+
+  it('a server that hangs from the beginning is tried twice, and the message says what to do', async () => {
+    const fake = await fakeServer({ instead: () => ({ hang: true }) });
+    open.push(fake);
+    const opened = openOpenAIEngine({ url: fake.url, model: 'm', retry: QUICK, limits: { totalMs: 60 } });
+    await expect(opened).rejects.toThrow(
+      /did not answer within 0\.06 s; is the server up and ready\? Then run the same command again$/,
+    );
+    await expect(opened).rejects.toBeInstanceOf(InfraError);
+    expect(fake.calls).toHaveLength(2);
+  });
+
+  it('an error inside a 200 at the beginning is in the words of the server', async () => {
+    const fake = await fakeServer({ instead: () => ({ body: error('the model is being moved') }) });
+    open.push(fake);
+    await expect(openOpenAIEngine({ url: fake.url, model: 'm', retry: QUICK })).rejects.toThrow(
+      /answered with an error \(the model is being moved\); is the server up/,
+    );
   });
 
   it('a server that is gone: the first request waits for it, the others do not', async () => {

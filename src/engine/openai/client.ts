@@ -6,6 +6,7 @@ import { Agent } from 'undici';
 import { UserError } from '../../util/error.ts';
 import {
   expectOk,
+  type Http,
   HttpFailure,
   type HttpLimits,
   type HttpReply,
@@ -16,7 +17,9 @@ import {
 import { type Again, type Retry, retrying } from '../../util/retry.ts';
 import { type TooLong, tooLong } from './context-length.ts';
 import { openLimiter } from './limiter.ts';
+import { OPENING } from './options.ts';
 import { parseJson } from './server.ts';
+import { openWatch } from './watch.ts';
 import { BadReply, type Body } from './wire.ts';
 
 export interface ClientOptions {
@@ -26,6 +29,8 @@ export interface ClientOptions {
   readonly concurrency: number;
   readonly limits: HttpLimits;
   readonly retry: Retry;
+  /** Hears that nothing has been answered for a while. */
+  readonly note: (text: string) => void;
 }
 
 /** The prompt does not fit the model; never retried. */
@@ -41,8 +46,10 @@ export interface Client {
   readonly root: string;
   /** Environment variable of the key. */
   readonly keyName: string;
-  /** One attempt; a reply of any status. @throws HttpFailure */
+  /** Within the limits of opening, and a second time where nothing came; a reply of any status. @throws HttpFailure */
   get(path: string): Promise<HttpReply>;
+  /** The same for a body, and after retries. @throws HttpFailure */
+  probe(path: string, body: Body): Promise<HttpReply>;
   /** After retries; a reply of any status that does not pass by itself. @throws HttpFailure */
   post(path: string, body: Body, key: string): Promise<HttpReply>;
   /**
@@ -63,7 +70,7 @@ export interface Line {
   readonly limits: HttpLimits;
 }
 
-export function openClient({ root, apiKeyEnv, concurrency, limits, retry }: ClientOptions): Client {
+export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }: ClientOptions): Client {
   const agent = new Agent({
     connect: { timeout: limits.connectMs },
     headersTimeout: limits.totalMs,
@@ -71,6 +78,8 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry }: Clie
     maxResponseSize: limits.maxBytes,
   });
   const http = openHttp(limits, agent);
+  const opening = openHttp({ ...limits, totalMs: Math.min(limits.totalMs, OPENING.totalMs) }, agent);
+  const watch = openWatch(note, retry.retries + 1);
   const limiter = openLimiter(concurrency, (error) => error instanceof HttpFailure && error.status === 429);
   const key = process.env[apiKeyEnv];
   const headers = key === undefined || key === '' ? {} : { authorization: `Bearer ${key}` };
@@ -82,15 +91,29 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry }: Clie
     return gone && isConnection(error) ? null : httpAgain(error);
   };
 
+  const isTimeout = (error: unknown): boolean => error instanceof HttpFailure && error.kind === 'timeout';
+  /** `may` decides about all but timeouts, of which there are few. */
+  const patient = (may: (error: unknown) => Again): ((error: unknown) => Again) => {
+    let timeouts = 0;
+    return (error) => {
+      if (!isTimeout(error)) return may(error);
+      return ++timeouts < OPENING.timeouts ? { afterMs: null } : null;
+    };
+  };
+  const posted = async (by: Http, path: string, json: Body): Promise<HttpReply> => {
+    const reply = await by.send({ method: 'POST', url: root + path, headers, json });
+    return reply.status >= 500 || PASSING.includes(reply.status) ? check(reply, root + path, apiKeyEnv) : reply;
+  };
+
   return {
     root,
     keyName: apiKeyEnv,
-    get: (path) => http.send({ method: 'GET', url: root + path, headers }),
-    post: (path, json, key) =>
-      retrying({ retry, key, again }, async () => {
-        const reply = await http.send({ method: 'POST', url: root + path, headers, json });
-        return reply.status >= 500 || PASSING.includes(reply.status) ? check(reply, root + path, apiKeyEnv) : reply;
-      }),
+    get: (path) =>
+      retrying({ retry, key: path, again: patient(() => null) }, () =>
+        opening.send({ method: 'GET', url: root + path, headers }),
+      ),
+    probe: (path, json) => retrying({ retry, key: 'probe', again: patient(again) }, () => posted(opening, path, json)),
+    post: (path, json, key) => retrying({ retry, key, again }, () => posted(http, path, json)),
     async ask(path, json, key, read, signal) {
       const request = {
         method: 'POST',
@@ -99,25 +122,35 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry }: Clie
         json,
         ...(signal === undefined ? {} : { signal }),
       } as const;
+      const watched = watch.begin();
+      let answered = false;
       try {
-        const result = await retrying({ retry, key, again, ...(signal === undefined ? {} : { signal }) }, () =>
+        const result = await retrying({ retry, key, again, ...(signal === undefined ? {} : { signal }) }, (attempt) =>
           limiter.run(async () => {
+            watched.tries(attempt);
             const reply = check(await http.send(request), request.url, apiKeyEnv);
             const parsed = parseJson(reply.text);
             if (parsed === undefined) throw new BadReply(`${plainUrl(request.url)} answered with cut or broken JSON`);
+            refuseErrorBody(parsed, request.url);
             return read(parsed);
           }),
         );
         gone = false;
+        answered = true;
         return result;
       } catch (error) {
         if (isConnection(error)) gone = true;
         throw error;
+      } finally {
+        watched.end(answered);
       }
     },
     run: (work) => limiter.run(() => work({ dispatcher: agent, headers, limits })),
     places: limiter.places,
-    close: () => agent.destroy(),
+    close() {
+      watch.close();
+      return agent.destroy();
+    },
   };
 }
 
@@ -138,7 +171,17 @@ export function check(reply: HttpReply, url: string, apiKeyEnv: string): HttpRep
     throw new UserError(
       `${plainUrl(url)} answered ${status}${said(text)}${hint === undefined ? '' : `; ${hint.replace('KEY', apiKeyEnv)}`}`,
     );
+  if (status >= 400) throw new HttpFailure('status', `${plainUrl(url)} answered ${status}${said(text)}`, reply);
   return expectOk(reply, url);
+}
+
+/** Some servers put an error into a reply that calls itself a success. @throws PromptTooLong, BadReply */
+export function refuseErrorBody(json: unknown, url: string): void {
+  if (typeof json !== 'object' || json === null || 'choices' in json || !('error' in json) || !json.error) return;
+  const text = JSON.stringify(json);
+  const lengths = tooLong(text);
+  if (lengths !== null) throw new PromptTooLong(lengths);
+  throw new BadReply(`${plainUrl(url)} answered with an error${said(text)}`);
 }
 
 /** Of one request or one moment: 413 is one prompt that is too big, 409 a server that is busy with itself. */

@@ -4,11 +4,11 @@
  */
 import type { Completion, Engine, SampleRequest } from '../../engine.ts';
 import { codePointTokenizer } from '../../text/code-points.ts';
-import { UserError } from '../../util/error.ts';
+import { InfraError, UserError } from '../../util/error.ts';
 import { plainUrl } from '../../util/http.ts';
 import { hash64 } from '../../util/rng.ts';
 import { type Adapters, adaptersOf } from './adapters.ts';
-import { type Client, check, openClient } from './client.ts';
+import { type Client, check, openClient, PromptTooLong } from './client.ts';
 import { TEXT_TAGS } from './messages.ts';
 import { LIMITS, type OpenAIOptions, RETRIES } from './options.ts';
 import { type Accepted, probe } from './probe.ts';
@@ -31,14 +31,25 @@ const TEXT_CONTEXT = 10_000_000;
 
 /** @throws UserError: wrong address, key or model, or a server that cannot do it; InfraError: it does not answer. */
 export async function openOpenAIEngine(options: OpenAIOptions): Promise<OpenAIEngine> {
-  const { url, apiKeyEnv = 'OPENAI_API_KEY', concurrency = CONCURRENCY, limits, retry = RETRIES } = options;
+  const {
+    url,
+    apiKeyEnv = 'OPENAI_API_KEY',
+    concurrency = CONCURRENCY,
+    limits,
+    retry = RETRIES,
+    note = () => {},
+  } = options;
   const root = apiRoot(url);
-  const client = openClient({ root, apiKeyEnv, concurrency, limits: { ...LIMITS, ...limits }, retry });
+  const client = openClient({ root, apiKeyEnv, concurrency, limits: { ...LIMITS, ...limits }, retry, note });
   try {
     return await engineOf(client, options);
   } catch (error) {
     await client.close();
-    throw error;
+    if (error instanceof PromptTooLong) throw new UserError(`${plainUrl(root)}: ${error.message} for "Hello"`);
+    if (!(error instanceof InfraError)) throw error;
+    throw new InfraError(`${error.message}; is the server up and ready? Then run the same command again`, {
+      cause: error,
+    });
   }
 }
 

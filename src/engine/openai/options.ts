@@ -27,10 +27,14 @@ export interface OpenAIOptions {
   readonly seed?: number;
   /** Further fields of every request body (chat_template_kwargs, say). */
   readonly extra?: Readonly<Record<string, unknown>>;
+  /** Hears that no request has been answered for a while. */
+  readonly note?: (text: string) => void;
   /** Hears of prompts that were too long for the server. */
   readonly warn?: (text: string) => void;
 }
 
 /** A long answer of a busy server takes minutes. */
 export const LIMITS: HttpLimits = { connectMs: 10_000, totalMs: 600_000, maxBytes: 16 * 1024 * 1024 };
+/** Of the first requests, which ask for nothing long: a server that hangs is told of soon. */
+export const OPENING = { totalMs: 30_000, timeouts: 2 } as const;
 export const RETRIES: Retry = { retries: 6, firstMs: 500, longestMs: 60_000 };

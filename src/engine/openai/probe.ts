@@ -3,7 +3,7 @@ import type { SampleRequest, Tokenizer } from '../../engine.ts';
 import { IM_END } from '../../text/chat.ts';
 import { messageOf, UserError } from '../../util/error.ts';
 import { type HttpReply, plainUrl } from '../../util/http.ts';
-import { type Client, check } from './client.ts';
+import { type Client, check, refuseErrorBody } from './client.ts';
 import { parseJson } from './server.ts';
 import { type Body, readReply, type Wire, type WireName } from './wire.ts';
 
@@ -38,13 +38,14 @@ export async function probe(client: Client, options: ProbeOptions): Promise<Acce
   const url = client.root + wire.path;
   const refused: string[] = [];
   for (;;) {
-    const reply = await client.post(wire.path, adapted(bodyOf(request), refused), 'probe');
+    const reply = await client.probe(wire.path, adapted(bodyOf(request), refused));
     const field = refusedField(reply);
     if (field !== null && !refused.includes(field)) {
       refused.push(field);
       continue;
     }
     const json = parseJson(check(reply, url, client.keyName).text);
+    refuseErrorBody(json, url);
     const counted = read(json, wire, request, url, name);
     if (name === 'ids' && counted !== null && counted !== prompt.length)
       throw new UserError(
