@@ -101,7 +101,20 @@ it('reStructuredText loses rules, roles and links', async () => {
   });
 });
 
+it('reStructuredText keeps the text of a directive, not the language or file of one', async () => {
+  const rst =
+    '.. code-block:: python\n   :linenos:\n\n   run()\n\n.. note:: Mind the lamp.\n\n.. image:: map.png\n\nEnd.\n';
+  expect((await one('a.rst', rst)).text.replace(/\s+/g, ' ').trim()).toBe('run() Mind the lamp. End.');
+});
+
 describe('PDF', () => {
+  it('joins the words that its lines cut', async () => {
+    const lines = ['An exam-', 'ple of the Anglo-', 'Saxon lamp from 1990-', '1995 - a', 'light.'];
+    expect((await one('h.pdf', pdf(lines.join(') Tj 0 -30 Td ('), ''))).text).toBe(
+      'An example of the Anglo-\nSaxon lamp from 1990-\n1995 - a\nlight.',
+    );
+  });
+
   it('becomes text with its title', async () => {
     expect(await one('p.pdf', pdf('A lamp shines.', '/Title (The Lamp)'))).toEqual({
       id: 'p.pdf',

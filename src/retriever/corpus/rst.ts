@@ -3,6 +3,9 @@ import { decoded, notUtf8, type Parse, withoutTitle } from './document.ts';
 import { rstTitle } from './title.ts';
 
 const rule = /^([!-/:-@[-`{-~])\1{2,}[ \t]*$/;
+/** Directives whose argument is a language, a file or a name, and no text. */
+const bare =
+  /^[ \t]*\.\.[ \t]+(?:code|code-block|sourcecode|highlight|raw|include|literalinclude|image|figure|toctree|currentmodule)::.*$/;
 const directive = /^[ \t]*\.\.[ \t]+[\w-]+::[ \t]*/;
 
 export const rstDocument: Parse = (bytes, report) => {
@@ -14,7 +17,7 @@ export const rstDocument: Parse = (bytes, report) => {
 function rstText(raw: string): string {
   const lines = raw.split('\n').filter((line) => !rule.test(line) && !/^[ \t]*:[\w-]+:[ \t]*$/.test(line));
   return lines
-    .map((line) => inline(line.replace(directive, '')))
+    .map((line) => inline(line.replace(bare, '').replace(directive, '')))
     .join('\n')
     .replace(/\n{3,}/g, '\n\n');
 }
