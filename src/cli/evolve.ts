@@ -9,7 +9,7 @@ import { evolve } from '../recipe/evolve.ts';
 import type { CommandName } from '../recipe/presets.ts';
 import { alarmText, type Progress } from '../recipe/progress.ts';
 import type { Resolved } from '../recipe/resolve.ts';
-import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
+import { asRecorded, openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
 import { openTask } from '../recipe/task.ts';
 import { UserError } from '../util/error.ts';
 import { countOption } from './count-option.ts';
@@ -140,7 +140,13 @@ async function runLoop(
     // Before the run folder: what cannot be read should leave none.
     const tokenizer = await runTokenizer(config);
     const task = await openTask(config, tokenizer, warn);
-    const spec = { recipe: name, config, seed: config.seed, codeVersion: codeVersion(), parents: [] };
+    const spec = {
+      recipe: name,
+      config: await asRecorded(folder, config),
+      seed: config.seed,
+      codeVersion: codeVersion(),
+      parents: [],
+    };
     await inRun(folder, spec, 'step', progress, async (run, signal) => {
       progress.note('starting the engine');
       const engine = await openRunEngine(config, run.blobs, warn);

@@ -90,7 +90,7 @@ async function serveEngine(flags: Flags, terminal: Terminal): Promise<void> {
   const failed = (error: unknown): void =>
     progress.warn(`A request failed: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`);
   await makeFolder(flags.dir);
-  const unlock = acquireLock(join(flags.dir, 'lock'));
+  const unlock = acquireLock(join(flags.dir, 'lock'), '--dir');
   try {
     progress.note(`opening ${flags.base}`);
     // Snapshots that no checkpoint named went with the server that made them.

@@ -97,6 +97,10 @@ function otherTask(field: Field, kind: string): UserError {
 const withFullPath = (task: Record<string, unknown>): Record<string, unknown> =>
   typeof task.path === 'string' ? { ...task, path: resolve(task.path) } : task;
 
+/** A server that moves is the same engine. */
+const unplaced = (config: EvolveConfig): EvolveConfig =>
+  config.engine?.startsWith('tinker:') ? { ...config, engine: 'tinker:' } : config;
+
 /** `compare-quick-seed1`; a run that departs from its preset gets a mark of how. */
 function runName(command: CommandName, preset: PresetName, config: EvolveConfig): string {
   const plain = { ...defaults(command, preset, config.task.kind), seed: config.seed };
@@ -110,6 +114,6 @@ function runName(command: CommandName, preset: PresetName, config: EvolveConfig)
     preset,
     ...('path' in task ? [basename(task.path).replace(/[^\w.-]+/g, '_')] : []),
     `seed${config.seed}`,
-    ...(departs ? [contentId(canonical(config)).slice(0, 6)] : []),
+    ...(departs ? [contentId(canonical(unplaced(config))).slice(0, 6)] : []),
   ].join('-');
 }

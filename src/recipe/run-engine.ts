@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { loadTokenizer } from '../engine/tokenizer-file.ts';
 import type { Engine, Tokenizer } from '../engine.ts';
+import { readManifest } from '../store/manifest.ts';
 import type { Blobs } from '../store.ts';
 import { UserError } from '../util/error.ts';
 import type { EvolveConfig } from './config.ts';
@@ -28,6 +29,17 @@ export function settledEngine<T extends EngineSettings>(config: T): T {
   if (tokenizer === undefined)
     throw new UserError(`--engine ${engine} needs --tokenizer, a folder with the model's tokenizer.json`);
   return { ...config, tokenizer: isShipped(tokenizer) ? tokenizer : resolve(tokenizer) };
+}
+
+/**
+ * The settings as the run in `dir` has them, where it is the same model on a server that has moved: the address and what is known
+ * of the server after `#` are how it is reached, not what the run is.
+ */
+export async function asRecorded(dir: string, config: EvolveConfig): Promise<EvolveConfig> {
+  const found = (await readManifest(dir))?.config as { readonly engine?: unknown } | undefined;
+  const there = found?.engine;
+  const onServer = (engine: unknown): engine is string => typeof engine === 'string' && engine.startsWith('tinker:');
+  return onServer(there) && onServer(config.engine) ? { ...config, engine: there } : config;
 }
 
 /** @throws UserError when there is none. */

@@ -185,4 +185,15 @@ describe('what cannot be done', () => {
     expect(c!.tokens).toHaveLength(5);
     expect(c!.finish).toBe('length');
   });
+
+  it('refuses a step after which the weights are no numbers', async () => {
+    const engine = await open();
+    const client = await engine.train(engine.base);
+    const tokens = tokensOf('burnt', 12);
+    await client.forwardBackward([{ tokens, weights: tokens.slice(1).map(() => 1) }], 'cross_entropy');
+    await expect(client.optimStep({ ...ADAM, learningRate: 1e39 })).rejects.toThrow(
+      /no finite numbers .* lower the learning rate/,
+    );
+    await client.close();
+  });
 });

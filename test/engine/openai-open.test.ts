@@ -1,7 +1,8 @@
 /** `--engine`: engines by what a user calls them. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { memoryBlobs } from '../../src/cli/memory-blobs.ts';
 import { type EngineOptions, openEngine } from '../../src/recipe/open-engine.ts';
+import { UserError } from '../../src/util/error.ts';
 import { type FakeServer, fakeServer } from './openai-server.ts';
 
 const open: FakeServer[] = [];
@@ -37,4 +38,24 @@ it.each([
   ['toString', {}, /--engine is "toString"/],
 ] as const)('%s is refused where it cannot be', async (spec, over, message) => {
   await expect(opened(spec, over)).rejects.toThrow(message);
+});
+
+it('a server whose context does not hold one word is told in its lengths, and a key that it repeats is not', async () => {
+  const long = "This model's maximum context length is 128 tokens. However, your messages resulted in 999 tokens.";
+  const narrow = await fakeServer({
+    instead: () => ({ status: 400, body: { error: { message: long, code: 'context_length_exceeded' } } }),
+  });
+  open.push(narrow);
+  const opening = opened(`openai:${narrow.url}`, { model: 'm' });
+  await expect(opening).rejects.toThrow(UserError);
+  await expect(opening).rejects.toThrow("a prompt of 999 tokens does not fit the model's 128 tokens");
+  const chatty = await fakeServer({
+    instead: () => ({ status: 401, body: { error: { message: 'bad header Bearer sk-SECRET' } } }),
+  });
+  open.push(chatty);
+  vi.stubEnv('OPENAI_API_KEY', 'sk-SECRET');
+  const refused = await opened(`openai:${chatty.url}`, { model: 'm' }).catch((error: Error) => error.message);
+  vi.unstubAllEnvs();
+  expect(refused).toContain('bad header Bearer ***');
+  expect(refused).not.toContain('sk-SECRET');
 });

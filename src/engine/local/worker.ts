@@ -42,7 +42,13 @@ async function handle(request: WorkerRequest): Promise<WorkerResults[WorkerReque
       for (const other of others) for (let i = 0; i < grad.length; i++) grad[i] = grad[i]! + other[i]!;
       const gradNorm = clipGradient(grad, settings.gradClip);
       const moments = { m: new Float32Array(state.m), v: new Float32Array(state.v), step: request.step };
-      await optimizer.step(new Float32Array(state.theta), grad, moments, settings);
+      const theta = new Float32Array(state.theta);
+      await optimizer.step(theta, grad, moments, settings);
+      // One sum tells: a weight that is no number, or infinite, makes it so.
+      if (!Number.isFinite(theta.reduce((sum, w) => sum + w, 0)))
+        throw new UserError(
+          `after this step the weights are no finite numbers (learning rate ${settings.learningRate}, gradient norm ${gradNorm}); lower the learning rate`,
+        );
       return { gradNorm };
     }
     case 'open':

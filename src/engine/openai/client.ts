@@ -169,9 +169,10 @@ export function check(reply: HttpReply, url: string, apiKeyEnv: string): HttpRep
   const hint = HINTS[status] ?? (/insufficient_quota/.test(text) ? 'the account has no credit left' : undefined);
   if (hint !== undefined || (status >= 400 && status < 500 && !PASSING.includes(status)))
     throw new UserError(
-      `${plainUrl(url)} answered ${status}${said(text)}${hint === undefined ? '' : `; ${hint.replace('KEY', apiKeyEnv)}`}`,
+      `${plainUrl(url)} answered ${status}${masked(said(text), apiKeyEnv)}${hint === undefined ? '' : `; ${hint.replace('KEY', apiKeyEnv)}`}`,
     );
-  if (status >= 400) throw new HttpFailure('status', `${plainUrl(url)} answered ${status}${said(text)}`, reply);
+  if (status >= 400)
+    throw new HttpFailure('status', `${plainUrl(url)} answered ${status}${masked(said(text), apiKeyEnv)}`, reply);
   return expectOk(reply, url);
 }
 
@@ -195,6 +196,12 @@ const HINTS: Readonly<Record<number, string>> = {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal would obey
 const UNPRINTABLE = /[\s\u0000-\u001f\u007f-\u009f]+/g;
+
+/** A server may repeat the key that it was sent. */
+function masked(text: string, apiKeyEnv: string): string {
+  const key = process.env[apiKeyEnv];
+  return key ? text.replaceAll(key, '***') : text;
+}
 
 /** What the server says is wrong, one line. */
 function said(text: string): string {

@@ -3,7 +3,8 @@ import type { SampleRequest, Tokenizer } from '../../engine.ts';
 import { IM_END } from '../../text/chat.ts';
 import { messageOf, UserError } from '../../util/error.ts';
 import { type HttpReply, plainUrl } from '../../util/http.ts';
-import { type Client, check, refuseErrorBody } from './client.ts';
+import { type Client, check, PromptTooLong, refuseErrorBody } from './client.ts';
+import { lengthsText } from './context-length.ts';
 import { parseJson } from './server.ts';
 import { type Body, readReply, type Wire, type WireName } from './wire.ts';
 
@@ -44,14 +45,27 @@ export async function probe(client: Client, options: ProbeOptions): Promise<Acce
       refused.push(field);
       continue;
     }
-    const json = parseJson(check(reply, url, client.keyName).text);
-    refuseErrorBody(json, url);
+    const json = settled(reply, url, client.keyName);
     const counted = read(json, wire, request, url, name);
     if (name === 'ids' && counted !== null && counted !== prompt.length)
       throw new UserError(
         `${plainUrl(url)} counts ${counted} tokens where ${prompt.length} ids were sent: it does not take them as they are; leave --tokenizer out to use it with text`,
       );
     return { adapt: (body) => adapted(body, refused), refused };
+  }
+}
+
+/** A prompt of one word that is too long is no prompt of ours: something stands before it. */
+function settled(reply: HttpReply, url: string, keyName: string): unknown {
+  try {
+    const json = parseJson(check(reply, url, keyName).text);
+    refuseErrorBody(json, url);
+    return json;
+  } catch (error) {
+    if (!(error instanceof PromptTooLong)) throw error;
+    throw new UserError(
+      `${plainUrl(url)}: a prompt of one word is too long for the model (${lengthsText(error.lengths)}); give the server a longer context or another chat template`,
+    );
   }
 }
 
