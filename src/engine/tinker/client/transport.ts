@@ -66,6 +66,9 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+const FIRST_PATIENCE_MS = 15_000;
+const IS_IT_UP = 'is the server up, and is its address right? Then run the same command again';
+
 export function openTransport(url: string, times: TinkerTimes): Transport {
   const apiKey = process.env[KEY] || null;
   const http: Http = openHttp({ connectMs: 5_000, totalMs: times.pollMs + 15_000, maxBytes: MAX_BYTES });
@@ -75,6 +78,8 @@ export function openTransport(url: string, times: TinkerTimes): Transport {
   setMaxListeners(0, closed.signal);
   /** The last operation found nobody there: others need not wait as long to learn it. */
   let down = false;
+  /** It has answered at least once: before that, a wrong address is likelier than a server that is coming back. */
+  let reached = false;
 
   const send: Transport['send'] = async (path, body, operation, waitMs) => {
     const left = operation.until - Date.now();
@@ -103,15 +108,16 @@ export function openTransport(url: string, times: TinkerTimes): Transport {
           pause = ms;
         });
         down = false;
+        reached = true;
         if (result !== null) return result;
         unreachable = null;
       } catch (error) {
         if (!(error instanceof HttpFailure) || error.kind === 'too-large') throw error;
         unreachable ??= Date.now();
-        const patience = down ? 0 : times.patienceMs;
+        const patience = down ? 0 : reached ? times.patienceMs : Math.min(times.patienceMs, FIRST_PATIENCE_MS);
         down ||= Date.now() - unreachable >= patience;
         if (Date.now() - unreachable >= patience)
-          throw new InfraError(`${operation.name}: ${error.message}; ${AGAIN}`, { cause: error });
+          throw new InfraError(`${operation.name}: ${error.message}; ${reached ? AGAIN : IS_IT_UP}`, { cause: error });
         pause = Math.min(pause, times.patienceMs);
       }
       const jitter = 0.5 + rng('tinker', operation.name, n).uniform() / 2;
