@@ -36,10 +36,10 @@ export function settledEngine<T extends EngineSettings>(config: T): T {
  * of the server after `#` are how it is reached, not what the run is.
  */
 export async function asRecorded(dir: string, config: EvolveConfig): Promise<EvolveConfig> {
-  const found = (await readManifest(dir))?.config as { readonly engine?: unknown } | undefined;
-  const there = found?.engine;
   const onServer = (engine: unknown): engine is string => typeof engine === 'string' && engine.startsWith('tinker:');
-  return onServer(there) && onServer(config.engine) ? { ...config, engine: there } : config;
+  if (!onServer(config.engine)) return config;
+  const there = ((await readManifest(dir))?.config as { readonly engine?: unknown } | undefined)?.engine;
+  return onServer(there) ? { ...config, engine: there } : config;
 }
 
 /** @throws UserError when there is none. */
