@@ -2,17 +2,11 @@
 import picocolors from 'picocolors';
 import type { DownstreamAudit } from '../recipe/audit/downstream.ts';
 import type { HopMix, TrainReport } from '../recipe/baseline/report.ts';
+import { type CaptionedTable, captionedLines, captionedMarkdown } from './captioned.ts';
 import { count, duration, interval, large, share, signed } from './format.ts';
 import { summaryJson } from './summary.ts';
-import { left, right, table } from './table.ts';
 import { visible } from './visible.ts';
 import { SYMBOLS } from './words.ts';
-
-interface Table {
-  readonly caption: string;
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
 
 const ROLES: Readonly<Record<string, string>> = {
   proposer: 'questions',
@@ -21,13 +15,13 @@ const ROLES: Readonly<Record<string, string>> = {
   evaluate: 'exam',
 };
 
-export function trainTables(report: TrainReport): Table[] {
+export function trainTables(report: TrainReport): CaptionedTable[] {
   return [examTable(report), auditTable(report), hopTable(report.hopMix), costTable(report)].filter(
     ({ rows }) => rows.length > 0,
   );
 }
 
-function examTable({ audit: { base, rounds } }: TrainReport): Table {
+function examTable({ audit: { base, rounds } }: TrainReport): CaptionedTable {
   const exams: readonly (readonly [string, DownstreamAudit | null])[] = [
     ['base', base],
     ...rounds.map(({ round, downstream }) => [`round ${round}`, downstream] as const),
@@ -62,7 +56,7 @@ function examTable({ audit: { base, rounds } }: TrainReport): Table {
   };
 }
 
-function auditTable({ audit: { rounds, auditor } }: TrainReport): Table {
+function auditTable({ audit: { rounds, auditor } }: TrainReport): CaptionedTable {
   return {
     caption: `Labels and responses of the training steps, audited by ${auditor}`,
     heads: ['', 'T_P', 'T_S', 'A', 'F', 'L', 'J/E'],
@@ -85,7 +79,7 @@ function mixCells(mix: Readonly<Record<string, number>>): string[] {
   ];
 }
 
-function hopTable(mixes: readonly HopMix[]): Table {
+function hopTable(mixes: readonly HopMix[]): CaptionedTable {
   return {
     caption: 'Hop mix of the self-written questions, as shares',
     heads: ['', '', '1 hop', '2', '3', '4', 'other', 'n'],
@@ -97,7 +91,7 @@ function hopTable(mixes: readonly HopMix[]): Table {
   };
 }
 
-function costTable({ audit: { cost } }: TrainReport): Table {
+function costTable({ audit: { cost } }: TrainReport): CaptionedTable {
   return {
     caption: 'Cost',
     heads: ['', '', 'steps', 'time', 'sampled', 'prefilled', 'trained'],
@@ -118,13 +112,7 @@ export function trainText(report: TrainReport, colours = picocolors.createColors
   const { config, audit, ms } = report;
   const from = config.gold === null ? '' : `, ${count(config.gold.questions)} gold questions`;
   const title = visible(`${config.recipe} in ${audit.setup.task}${from}, seed ${audit.seed}`);
-  const parts = trainTables(report).map(({ caption, heads, rows }) => [
-    dim(caption),
-    ...table(
-      heads.map((head, i) => (i === 0 ? left(head) : right(head))),
-      rows,
-    ).map((line, i) => (i === 0 ? dim(line) : line)),
-  ]);
+  const parts = trainTables(report).map((own) => captionedLines(own, colours));
   return [
     [bold(title)],
     ...parts,
@@ -138,17 +126,6 @@ export function trainText(report: TrainReport, colours = picocolors.createColors
     .join('\n\n');
 }
 
-export const trainMarkdown = (report: TrainReport): string =>
-  trainTables(report)
-    .map(({ caption, heads, rows }) =>
-      [
-        caption,
-        '',
-        `| ${heads.join(' | ')} |`,
-        `|${heads.map((_, i) => (i === 0 ? '---' : '---:')).join('|')}|`,
-        ...rows.map((row) => `| ${row.join(' | ')} |`),
-      ].join('\n'),
-    )
-    .join('\n\n');
+export const trainMarkdown = (report: TrainReport): string => trainTables(report).map(captionedMarkdown).join('\n\n');
 
 export const trainJson = ({ audit, ...rest }: TrainReport) => ({ ...rest, ...summaryJson(audit), config: rest.config });

@@ -3,8 +3,8 @@ import type picocolors from 'picocolors';
 import type { Measure } from '../recipe/audit/scope.ts';
 import type { ReplayReport } from '../recipe/replay/report.ts';
 import type { Spread } from '../recipe/seeds/spread.ts';
+import { type CaptionedTable, captionedLines, captionedMarkdown } from './captioned.ts';
 import { count, duration, interval, share, signed } from './format.ts';
-import { left, right, table } from './table.ts';
 import { visible } from './visible.ts';
 import { SYMBOLS } from './words.ts';
 
@@ -14,13 +14,7 @@ const HEADS: Readonly<Record<Measure, string>> = { TP: 'T_P', TS: 'T_S', A: 'A',
 /** .035 ± .004 */
 const spread = ({ mean, sd }: Spread, number = share): string => number(mean) + (sd === null ? '' : ` ± ${share(sd)}`);
 
-interface Table {
-  readonly caption: string;
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
-
-export function replayTables(report: ReplayReport): Table[] {
+export function replayTables(report: ReplayReport): CaptionedTable[] {
   const { base, baseProbe, logged, arms, setup } = report;
   const plain = (name: string, scope: NonNullable<ReplayReport['base']>, probe: number | null): string[] => [
     name,
@@ -74,13 +68,7 @@ export function replayText(report: ReplayReport, colours: ReturnType<typeof pico
   const title = visible(
     `replay in ${setup.task}, ${config.updates} updates a grader, seeds ${config.seeds.join(', ')}, audited by ${auditor}`,
   );
-  const parts = replayTables(report).map(({ caption, heads, rows }) => [
-    dim(caption),
-    ...table(
-      heads.map((head, i) => (i === 0 ? left(head) : right(head))),
-      rows,
-    ).map((line, i) => (i === 0 ? dim(line) : line)),
-  ]);
+  const parts = replayTables(report).map((own) => captionedLines(own, colours));
   const admitted = verified.map(({ verification: v }) => `${count(v.admitted)} of ${count(v.candidates)}`);
   return [
     [bold(title)],
@@ -98,14 +86,4 @@ export function replayText(report: ReplayReport, colours: ReturnType<typeof pico
 }
 
 export const replayMarkdown = (report: ReplayReport): string =>
-  replayTables(report)
-    .map(({ caption, heads, rows }) =>
-      [
-        caption,
-        '',
-        `| ${heads.join(' | ')} |`,
-        `|${heads.map((_, i) => (i === 0 ? '---' : '---:')).join('|')}|`,
-        ...rows.map((row) => `| ${row.join(' | ')} |`),
-      ].join('\n'),
-    )
-    .join('\n\n');
+  replayTables(report).map(captionedMarkdown).join('\n\n');

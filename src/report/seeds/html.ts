@@ -2,13 +2,14 @@
 import { stringify } from 'yaml';
 import type { SeedRound, SeedsReport } from '../../recipe/seeds/report.ts';
 import type { Spread } from '../../recipe/seeds/spread.ts';
+import type { CaptionedTable } from '../captioned.ts';
 import { type Ink, lineChart, type Series } from '../chart/lines.ts';
 import { planeChart } from '../chart/plane.ts';
 import { share } from '../format.ts';
 import { type Content, type Html, html, htmlLines, htmlTable, numeric, sentence, symbol } from '../markup.ts';
 import { pageHtml } from '../page.ts';
 import { NO_WARNING, SYMBOLS } from '../words.ts';
-import { type SeedTable, seedTables, spreadText } from './tables.ts';
+import { seedTables, spreadText } from './tables.ts';
 import { seedsTitle, warningLines } from './text.ts';
 
 const INKS: readonly Ink[] = ['c0', 'c1', 'c2', 'c3', 'teal', 'ochre', 'rose', 'slate', 'violet', 'ink'];
@@ -70,11 +71,11 @@ Arrows go from round to round; all in proposer steps.</p>
 
 const headOf = (name: string): Content => (/^[A-Z](_[PS])?$/.test(name) ? symbol(name) : sentence(name));
 
-const tableHtml = ({ title, heads, rows, numbersFrom }: SeedTable): Html =>
+const tableHtml = ({ caption, heads, rows, numbersFrom = 1 }: CaptionedTable): Html =>
   htmlTable(
     heads.map((head, c) => (c < numbersFrom ? { head: headOf(head) } : numeric(headOf(head)))),
     rows,
-    sentence(title),
+    sentence(caption),
   );
 
 function curves(report: SeedsReport, { title, plain, figure, fromZero }: (typeof PANELS)[number]): Html {

@@ -3,15 +3,8 @@ import type { Measure } from '../../recipe/audit/scope.ts';
 import type { PairedFigure, SeedsReport } from '../../recipe/seeds/report.ts';
 import type { Spread } from '../../recipe/seeds/spread.ts';
 import { leadsShared, sharedOf } from '../../recipe/systems.ts';
+import type { CaptionedTable } from '../captioned.ts';
 import { count, DASH, duration, interval, large, share, signed } from '../format.ts';
-
-export interface SeedTable {
-  readonly title: string;
-  /** Columns from this one on are numbers. */
-  readonly numbersFrom: number;
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
 
 /** .035 ± .004; a single seed has no deviation. */
 export const spreadText = (x: Spread | null, number = share): string =>
@@ -28,13 +21,13 @@ const rowsOf = ({ rounds, systems }: SeedsReport): { readonly name: string; read
     .filter(({ shared, system }) => !shared || leadsShared(systems, system))
     .map((round) => ({ name: round.shared ? sharedOf(round.system) : round.system, round }));
 
-export const seedTables = (report: SeedsReport): SeedTable[] =>
+export const seedTables = (report: SeedsReport): CaptionedTable[] =>
   [auditTable(report), proposerTable(report), contrastTable(report), costTable(report), questionTable(report)].filter(
     ({ rows }) => rows.length > 0,
   );
 
-const auditTable = (report: SeedsReport): SeedTable => ({
-  title: 'Scheduled steps by round, and the exam after it: mean ± SD over seeds',
+const auditTable = (report: SeedsReport): CaptionedTable => ({
+  caption: 'Scheduled steps by round, and the exam after it: mean ± SD over seeds',
   numbersFrom: 1,
   heads: ['system', 'round', 'seeds', ...HEADS, 'J/E', 'EM', 'Cover-EM'],
   rows: [
@@ -63,8 +56,8 @@ const auditTable = (report: SeedsReport): SeedTable => ({
   ],
 });
 
-const proposerTable = (report: SeedsReport): SeedTable => ({
-  title:
+const proposerTable = (report: SeedsReport): CaptionedTable => ({
+  caption:
     'Proposer steps apart (the feedback itself), F of solver steps, and the truth of the bank: solver steps memorise under every plan',
   numbersFrom: 1,
   heads: ['system', 'round', ...HEADS, 'F of solver steps', 'T_P of the bank'],
@@ -88,8 +81,8 @@ const bounds = (x: PairedFigure['overSeeds']): string => {
   return text === DASH ? DASH : text.slice(text.indexOf('['));
 };
 
-const contrastTable = ({ contrasts, systems }: SeedsReport): SeedTable => ({
-  title: `Minus ${systems[0]}, seed by seed: mean ± SD, 95 % interval over sources (bootstrap), 95 % interval over seeds (t)`,
+const contrastTable = ({ contrasts, systems }: SeedsReport): CaptionedTable => ({
+  caption: `Minus ${systems[0]}, seed by seed: mean ± SD, 95 % interval over sources (bootstrap), 95 % interval over seeds (t)`,
   numbersFrom: 2,
   heads: ['system', 'figure', 'round', 'seeds', 'difference', 'over sources', 'over seeds'],
   rows: contrasts.flatMap(({ b, round, seeds, proposer, scheduled, em }) => [
@@ -101,11 +94,11 @@ const contrastTable = ({ contrasts, systems }: SeedsReport): SeedTable => ({
   ]),
 });
 
-function costTable({ costs, systems }: SeedsReport): SeedTable {
+function costTable({ costs, systems }: SeedsReport): CaptionedTable {
   const first = costs[systems[0]!]!;
   const times = (value: number, of: number): string => (of > 0 ? ` (${(value / of).toFixed(2)}×)` : '');
   return {
-    title: `Cost of a run, its shared part included; in parentheses as a multiple of ${systems[0]}`,
+    caption: `Cost of a run, its shared part included; in parentheses as a multiple of ${systems[0]}`,
     numbersFrom: 1,
     heads: [
       'system',
@@ -136,8 +129,8 @@ function costTable({ costs, systems }: SeedsReport): SeedTable {
   };
 }
 
-const questionTable = (report: SeedsReport): SeedTable => ({
-  title:
+const questionTable = (report: SeedsReport): CaptionedTable => ({
+  caption:
     'Questions of the first seed: hop mix of the bank, repeated texts, labels that stand in another question, share of the commonest answer, and how many of the responses match',
   numbersFrom: 1,
   heads: ['system', 'round', 'hops 1/2/3/4', 'repeated', 'leaked', 'vote share', 'matches 0…n'],

@@ -1,7 +1,7 @@
 /** A comparison over seeds for a terminal and as Markdown. */
 import type picocolors from 'picocolors';
 import type { SeedsReport } from '../../recipe/seeds/report.ts';
-import { left, right, table } from '../table.ts';
+import { captionedLines, captionedMarkdown } from '../captioned.ts';
 import { visible } from '../visible.ts';
 import { NO_WARNING, SYMBOLS } from '../words.ts';
 import { seedTables } from './tables.ts';
@@ -28,13 +28,7 @@ export function seedsText(
   const warnings = warningLines(report);
   return [
     [bold(visible(seedsTitle(report)))],
-    ...seedTables(report).map(({ title, heads, rows, numbersFrom }) => [
-      dim(visible(title)),
-      ...table(
-        heads.map((head, c) => (c < numbersFrom ? left(head) : right(head))),
-        rows,
-      ).map((line, i) => (i === 0 ? dim(line) : line)),
-    ]),
+    ...seedTables(report).map((own) => captionedLines(own, { dim })),
     SYMBOLS.map(([symbol, meaning]) => dim(`${symbol.padEnd(4)} ${meaning}`)),
     warnings.length === 0 ? [green(NO_WARNING)] : warnings.map((text) => yellow(`! ${visible(text)}`)),
     ...(report.done ? [] : [[dim('Not all runs are finished.')]]),
@@ -46,14 +40,6 @@ export function seedsText(
 export const seedsMarkdown = (report: SeedsReport): string =>
   [
     `# ${seedsTitle(report)}`,
-    ...seedTables(report).map(({ title, heads, rows, numbersFrom }) =>
-      [
-        title,
-        '',
-        `| ${heads.join(' | ')} |`,
-        `|${heads.map((_, c) => (c < numbersFrom ? '---' : '---:')).join('|')}|`,
-        ...rows.map((row) => `| ${row.join(' | ')} |`),
-      ].join('\n'),
-    ),
+    ...seedTables(report).map(captionedMarkdown),
     ...warningLines(report).map((text) => `- ${text}`),
   ].join('\n\n');
