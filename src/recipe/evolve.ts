@@ -80,8 +80,6 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
     trainees.set(name, found);
     return found;
   };
-  /** Where weights are kept. */
-  const states = engine.forget === undefined ? run.blobs : { drop: engine.forget };
   const descents: Descent[] = [baseDescent(engine.base)];
 
   /** Journals `count` updates; states between the first and the last are dropped when they are replaced. */
@@ -104,7 +102,7 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
       const descent = descentOf(record);
       if (descent !== null) descents.push(descent);
       // Not on replay: another system may have come to the same weights since then, and need them.
-      if (!replayed && state !== start) await dropState(states, state, [record.after, ...keep]);
+      if (!replayed && state !== start) await dropState(context, state, [record.after, ...keep]);
       state = record.after;
       progress.step(key, record, step, count);
     }

@@ -86,7 +86,13 @@ export const warmRate = (peak: number, step: number, warmup: number): number =>
   peak * Math.min(1, (step + 1) / Math.max(1, warmup));
 
 /** Removes the blobs of a state that `next` replaces, unless something kept names them. */
-export async function dropState(blobs: Pick<Blobs, 'drop'>, old: StateRef, kept: readonly StateRef[]): Promise<void> {
+export async function dropState(
+  { engine, blobs }: { readonly engine: Pick<Engine, 'forget'>; readonly blobs: Pick<Blobs, 'drop'> },
+  old: StateRef,
+  kept: readonly StateRef[],
+): Promise<void> {
+  // A server keeps its own weights.
+  const drop = (id: string): Promise<void> => (engine.forget ? engine.forget(id) : blobs.drop(id));
   const names = new Set(kept.flatMap((s) => [s.policy, s.optimizer]));
-  for (const id of [old.policy, old.optimizer]) if (id !== null && !names.has(id)) await blobs.drop(id);
+  for (const id of [old.policy, old.optimizer]) if (id !== null && !names.has(id)) await drop(id);
 }

@@ -48,7 +48,7 @@ interface LoopInput {
 const pad = (n: number): string => String(n).padStart(3, '0');
 
 export function openLoop({ system, run, context, gold, phases, report, signal }: LoopInput): Loop {
-  const { engine, blobs, task, settings } = context;
+  const { engine, task, settings } = context;
   const trainees = new Map<string, Trainee>();
   const exam = task.gold.length;
   const total =
@@ -100,7 +100,7 @@ export function openLoop({ system, run, context, gold, phases, report, signal }:
           return compute(state, step);
         });
         // Not on replay: a later step may have come to the same weights, and need them.
-        if (!replayed && state !== start) await dropState(blobs, state, [record.after, start, engine.base]);
+        if (!replayed && state !== start) await dropState(context, state, [record.after, start, engine.base]);
         state = record.after;
         const { reward, agreement } = record;
         send(unitsOf(phase), key, { round, phase, step, steps: count, reward: reward.mean, agreement });

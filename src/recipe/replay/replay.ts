@@ -168,7 +168,7 @@ async function fitGrader(
     });
     const descent = descentOf(record);
     if (descent !== null) descents.push(descent);
-    if (!replayed && !kept.includes(state)) await dropState(context.blobs, state, [record.after, ...kept]);
+    if (!replayed && !kept.includes(state)) await dropState(context, state, [record.after, ...kept]);
     state = record.after;
     if (marks.has(step + 1)) {
       found.set(step + 1, state);

@@ -73,7 +73,7 @@ export async function pretrain(
         };
       });
       // The chunk's line is written: the state before it is not needed any more.
-      await dropState(scope.blobs, state, [engine.base, record.state]);
+      await dropState({ engine, blobs: scope.blobs }, state, [engine.base, record.state]);
       last = record;
       report(record, chunk, chunks, replayed);
     }
