@@ -11,4 +11,6 @@ export interface MatchPair {
 export interface Matcher {
   readonly name: string;
   match(pairs: readonly MatchPair[]): Promise<readonly boolean[]>;
+  /** Requests that these pairs are worth: the distinct ones that need a judge, asked before or not. Absent: it asks nobody. */
+  asks?(pairs: readonly MatchPair[]): number;
 }

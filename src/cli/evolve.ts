@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { ALARM_NAMES, type AlarmName } from '../method/health.ts';
+import { asRecorded } from '../recipe/address.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
 import { evolve } from '../recipe/evolve.ts';
 import type { CommandName } from '../recipe/presets.ts';
 import { alarmText, type Progress } from '../recipe/progress.ts';
 import type { Resolved } from '../recipe/resolve.ts';
-import { asRecorded, openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
+import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
+import { withMatcher } from '../recipe/run-matcher.ts';
 import { openTask } from '../recipe/task.ts';
 import { UserError } from '../util/error.ts';
 import { countOption } from './count-option.ts';
@@ -147,16 +149,20 @@ async function runLoop(
       codeVersion: codeVersion(),
       parents: [],
     };
-    await inRun(folder, spec, 'step', progress, async (run, signal) => {
-      progress.note('starting the engine');
-      const engine = await openRunEngine(config, run.blobs, warn);
-      try {
-        if (config.engine !== undefined) await refuseGap(engine, flags.maxGap, progress);
-        await evolve(config, run, engine, task, watched(progress), signal, flags.stopOn);
-      } finally {
-        await engine.close();
-      }
-    });
+    const report = watched(progress);
+    await withMatcher(config, { note: progress.note, warn }, (matcherIn) =>
+      inRun(folder, spec, 'step', progress, async (run, signal) => {
+        progress.note('starting the engine');
+        const engine = await openRunEngine(config, run.blobs, warn);
+        try {
+          if (config.engine !== undefined) await refuseGap(engine, flags.maxGap, progress);
+          const matcher = await matcherIn(folder);
+          await evolve({ config, run, engine, task, matcher, report, signal, stopOn: flags.stopOn });
+        } finally {
+          await engine.close();
+        }
+      }),
+    );
     await publish(folder, task, { print, json: flags.json === true, hints: flags.quiet !== true, progress, terminal });
   } finally {
     progress.close();

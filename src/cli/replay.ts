@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Command, Option } from 'commander';
 import { goldAuditor } from '../auditor/gold.ts';
+import { asRecorded, unplaced } from '../recipe/address.ts';
 import type { EvolveConfig } from '../recipe/config.ts';
-import { MATCHERS } from '../recipe/matchers.ts';
 import { type BankQuestion, bankLine, bankOfRun, readBankFile, sampleBank } from '../recipe/replay/bank.ts';
 import type { ReplayConfig } from '../recipe/replay/config.ts';
 import { loggedFeedback } from '../recipe/replay/logged.ts';
@@ -12,6 +12,7 @@ import { ARMS, PAPER_ARMS } from '../recipe/replay/plan.ts';
 import { replay } from '../recipe/replay/replay.ts';
 import { replayReport } from '../recipe/replay/report.ts';
 import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
+import { withMatcher } from '../recipe/run-matcher.ts';
 import { openTask } from '../recipe/task.ts';
 import { replayMarkdown, replayText } from '../report/replay.ts';
 import { openReader } from '../store/read.ts';
@@ -95,27 +96,32 @@ async function runReplay(command: Command, flags: Flags, progress: ProgressView,
   };
   const task = await openTask(loop, await runTokenizer(loop), progress.warn);
   checkSources(bank, task, flags.bank);
-  const name = `replay-${basename(flags.bank).replace(/[^\w.-]+/g, '_')}-${contentId(JSON.stringify(config)).slice(0, 6)}`;
+  const mark = contentId(JSON.stringify({ ...config, loop: unplaced(loop) })).slice(0, 6);
+  const name = `replay-${basename(flags.bank).replace(/[^\w.-]+/g, '_')}-${mark}`;
   const folder = flags.run ?? join('runs', name);
   const spec = {
     recipe: 'replay',
-    config,
+    config: { ...config, loop: await asRecorded(folder, loop) },
     seed: config.seeds[0]!,
     codeVersion: codeVersion(),
     parents: opened.parents,
   };
-  await inRun(folder, spec, 'step', progress, async (run, signal) => {
-    const engine = await openRunEngine(loop, run.blobs, progress.warn);
-    try {
-      await replay({ config, run, engine, task, bank, report: progress.report, signal });
-    } finally {
-      await engine.close();
-    }
+  const report = await withMatcher(loop, progress, async (matcherIn) => {
+    const matcher = await inRun(folder, spec, 'step', progress, async (run, signal) => {
+      const engine = await openRunEngine(loop, run.blobs, progress.warn);
+      try {
+        const matcher = await matcherIn(folder);
+        await replay({ config, run, engine, task, matcher, bank, report: progress.report, signal });
+        return matcher;
+      } finally {
+        await engine.close();
+      }
+    });
+    progress.note('auditing');
+    const auditor = bank.some(({ reference }) => reference !== undefined) ? goldAuditor(matcher) : task.auditor;
+    const logged = await loggedFeedback(bank, matcher);
+    return replayReport(await openReader(folder), auditor, bank, logged);
   });
-  progress.note('auditing');
-  const matcher = MATCHERS[loop.matcher];
-  const auditor = bank.some(({ reference }) => reference !== undefined) ? goldAuditor(matcher) : task.auditor;
-  const report = await replayReport(await openReader(folder), auditor, bank, await loggedFeedback(bank, matcher));
   await replaceFile(join(folder, 'report.md'), `${replayMarkdown(report)}\n`);
   progress.close();
   if (flags.json) terminal.json(report);

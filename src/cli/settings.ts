@@ -69,6 +69,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   policy: 'name|dir',
   hopMix: 'weights',
   engine: 'spec',
+  judge: 'spec',
   tokenizer: 'dir',
 };
 

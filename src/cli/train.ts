@@ -2,6 +2,7 @@
 import { basename, join, resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { stringify } from 'yaml';
+import { asRecorded } from '../recipe/address.ts';
 import type { TrainConfig } from '../recipe/baseline/config.ts';
 import { goldOfFile, goldOfTask } from '../recipe/baseline/gold.ts';
 import { RECIPES, type RecipeName } from '../recipe/baseline/recipes.ts';
@@ -10,6 +11,7 @@ import { trainBaseline } from '../recipe/baseline/train.ts';
 import type { EvolveConfig } from '../recipe/config.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
 import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
+import { withMatcher } from '../recipe/run-matcher.ts';
 import { openTask } from '../recipe/task.ts';
 import type { BankItem } from '../record.ts';
 import { trainJson, trainMarkdown, trainText } from '../report/baseline.ts';
@@ -113,16 +115,20 @@ async function runTrain(
             id: contentId(JSON.stringify(gold)),
           },
   };
-  const spec = { recipe: 'train', config, seed: loop.seed, codeVersion: codeVersion(), parents: [] };
-  await inRun(folder, spec, 'step', progress, async (run, signal) => {
-    progress.note('starting the engine');
-    const engine = await openRunEngine(loop, run.blobs, progress.warn);
-    try {
-      await trainBaseline({ config, run, engine, task, gold: gold ?? [], report: progress.report, signal });
-    } finally {
-      await engine.close();
-    }
-  });
+  const recorded = { ...config, loop: await asRecorded(folder, loop) };
+  const spec = { recipe: 'train', config: recorded, seed: loop.seed, codeVersion: codeVersion(), parents: [] };
+  await withMatcher(loop, progress, (matcherIn) =>
+    inRun(folder, spec, 'step', progress, async (run, signal) => {
+      progress.note('starting the engine');
+      const engine = await openRunEngine(loop, run.blobs, progress.warn);
+      try {
+        const matcher = await matcherIn(folder);
+        await trainBaseline({ config, run, engine, task, matcher, gold: gold ?? [], report: progress.report, signal });
+      } finally {
+        await engine.close();
+      }
+    }),
+  );
   progress.note('auditing');
   const reader = await openReader(folder);
   const report = await trainReport(reader, config, task.auditor);

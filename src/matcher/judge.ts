@@ -18,6 +18,8 @@ export function judgeMatcher(chat: Chat): Matcher {
       let at = 0;
       return decided.map((same) => same ?? answers[at++] ?? false);
     },
+    asks: (pairs) =>
+      new Set(pairs.filter((own) => unasked(own) === null).map((own) => askSame(own).messages.at(-1)!.content)).size,
   };
 }
 

@@ -4,6 +4,7 @@
  * the same command again goes on where the last one stopped.
  */
 import type { Engine, StateRef } from '../engine.ts';
+import type { Matcher } from '../matcher.ts';
 import {
   auxiliaryUpdates,
   checkAncestry,
@@ -26,7 +27,6 @@ import { writeBank } from '../train/write.ts';
 import type { Descent } from '../types.ts';
 import type { EvolveConfig } from './config.ts';
 import { baseDescent, descentOf } from './descent.ts';
-import { MATCHERS } from './matchers.ts';
 import { meter, type Progress } from './progress.ts';
 import { BASE } from './rounds.ts';
 import { SHARED, SYSTEMS, type System, type SystemName } from './systems.ts';
@@ -40,17 +40,22 @@ interface RoundEnd {
   readonly bank: readonly BankItem[];
 }
 
-export async function evolve(
-  config: EvolveConfig,
-  run: Run,
-  engine: Engine,
-  task: Task,
-  report: (progress: Progress) => void,
-  signal: AbortSignal,
-  stopOn: readonly AlarmName[] = [],
-): Promise<void> {
+export interface EvolveInput {
+  readonly config: EvolveConfig;
+  readonly run: Run;
+  readonly engine: Engine;
+  readonly task: Task;
+  readonly matcher: Matcher;
+  readonly report: (progress: Progress) => void;
+  readonly signal: AbortSignal;
+  /** Alarms that end the run. */
+  readonly stopOn?: readonly AlarmName[] | undefined;
+}
+
+export async function evolve(input: EvolveInput): Promise<void> {
+  const { config, run, engine, task, matcher, report, signal, stopOn = [] } = input;
   const settings = loopSettings(config);
-  const context: Context = { engine, blobs: run.blobs, task, matcher: MATCHERS[config.matcher], settings };
+  const context: Context = { engine, blobs: run.blobs, task, matcher, settings };
   const loop = openLoop(context, config, run, meter(config, task, engine, report, signal, stopOn));
   const start = { proposer: engine.base, solver: engine.base };
   try {

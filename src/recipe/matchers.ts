@@ -1,4 +1,4 @@
-/** Matchers by the name that settings use. */
+/** Matchers that are rules, by the name that settings use; the judge must be opened (run-matcher). */
 import { cover } from '../matcher/cover.ts';
 import { exact } from '../matcher/exact.ts';
 

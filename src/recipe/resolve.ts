@@ -4,6 +4,7 @@ import { ESTIMATORS, type Estimator } from '../method/advantage.ts';
 import { canonical } from '../store/json.ts';
 import { UserError } from '../util/error.ts';
 import { contentId } from '../util/id.ts';
+import { unplaced } from './address.ts';
 import { firstComplaint } from './complaint.ts';
 import { type EvolveConfig, evolveSchema } from './config.ts';
 import type { FileConfig } from './config-file.ts';
@@ -19,6 +20,7 @@ import {
   TASKS,
 } from './presets.ts';
 import { settledEngine } from './run-engine.ts';
+import { settledJudge } from './run-matcher.ts';
 
 /** A setting given by flag, already read by its field. */
 export interface Override {
@@ -47,7 +49,7 @@ export function resolveConfig(request: Request): Resolved {
   const docs = overrides.some(({ field }) => field.flag === '--docs');
   const kind = docs ? 'docs' : (file?.task?.kind ?? 'world');
   const plain = defaults(command, preset, kind);
-  const { preset: _, task, ...settings } = file ?? {};
+  const { preset: _, task, ...settings } = withoutJudge(file ?? {}, overrides);
   const layers: Record<string, unknown>[] = [settings];
   const tasks: Record<string, unknown>[] = [plain.task, task?.kind === kind ? task : {}];
   for (const { field, value } of overrides) {
@@ -59,7 +61,7 @@ export function resolveConfig(request: Request): Resolved {
   const result = evolveSchema.safeParse(wanted);
   if (!result.success) throw new UserError(firstComplaint(result.error, wanted).message);
   const { policy } = result.data;
-  const config = settledEngine({ ...result.data, policy: isShipped(policy) ? policy : resolve(policy) });
+  const config = settledJudge(settledEngine({ ...result.data, policy: isShipped(policy) ? policy : resolve(policy) }));
   const twice = config.systems.find((name, i) => config.systems.indexOf(name) !== i);
   if (twice !== undefined) throw new UserError(`systems is ${config.systems.join(', ')}; name ${twice} once`);
   if (command === 'evolve' && config.systems.length > 1) {
@@ -81,6 +83,12 @@ function defaults(command: CommandName, preset: PresetName, kind: keyof typeof T
   };
 }
 
+/** Another matcher by flag leaves the judge of the file behind: no flag takes it away. */
+function withoutJudge(file: FileConfig, overrides: readonly Override[]): FileConfig {
+  const { judge: _, judgeModel: __, ...rest } = file;
+  return overrides.some(({ field, value }) => field.flag === '--matcher' && value !== 'judge') ? rest : file;
+}
+
 /** What the published arm of an estimator asks, unless the user says otherwise: GRPO is 4 trajectories × 4 responses. */
 function responsesOf(estimator: unknown): Record<string, unknown> {
   const row = ESTIMATORS[estimator as Estimator];
@@ -96,10 +104,6 @@ function otherTask(field: Field, kind: string): UserError {
 /** A run can be continued from any folder. */
 const withFullPath = (task: Record<string, unknown>): Record<string, unknown> =>
   typeof task.path === 'string' ? { ...task, path: resolve(task.path) } : task;
-
-/** A server that moves is the same engine. */
-const unplaced = (config: EvolveConfig): EvolveConfig =>
-  config.engine?.startsWith('tinker:') ? { ...config, engine: 'tinker:' } : config;
 
 /** `compare-quick-seed1`; a run that departs from its preset gets a mark of how. */
 function runName(command: CommandName, preset: PresetName, config: EvolveConfig): string {

@@ -2,7 +2,6 @@
 import { resolve } from 'node:path';
 import { loadTokenizer } from '../engine/tokenizer-file.ts';
 import type { Engine, Tokenizer } from '../engine.ts';
-import { readManifest } from '../store/manifest.ts';
 import type { Blobs } from '../store.ts';
 import { UserError } from '../util/error.ts';
 import type { EvolveConfig } from './config.ts';
@@ -29,17 +28,6 @@ export function settledEngine<T extends EngineSettings>(config: T): T {
   if (tokenizer === undefined)
     throw new UserError(`--engine ${engine} needs --tokenizer, a folder with the model's tokenizer.json`);
   return { ...config, tokenizer: isShipped(tokenizer) ? tokenizer : resolve(tokenizer) };
-}
-
-/**
- * The settings as the run in `dir` has them, where it is the same model on a server that has moved: the address and what is known
- * of the server after `#` are how it is reached, not what the run is.
- */
-export async function asRecorded(dir: string, config: EvolveConfig): Promise<EvolveConfig> {
-  const onServer = (engine: unknown): engine is string => typeof engine === 'string' && engine.startsWith('tinker:');
-  if (!onServer(config.engine)) return config;
-  const there = ((await readManifest(dir))?.config as { readonly engine?: unknown } | undefined)?.engine;
-  return onServer(there) ? { ...config, engine: there } : config;
 }
 
 /** @throws UserError when there is none. */

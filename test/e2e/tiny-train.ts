@@ -7,6 +7,7 @@ import { RECIPES, type RecipeName } from '../../src/recipe/baseline/recipes.ts';
 import { trainBaseline } from '../../src/recipe/baseline/train.ts';
 import { openPolicyEngine, policyDir } from '../../src/recipe/policies.ts';
 import type { Progress } from '../../src/recipe/progress.ts';
+import { withMatcher } from '../../src/recipe/run-matcher.ts';
 import { openTask } from '../../src/recipe/task.ts';
 import { openRun } from '../../src/store/run.ts';
 import { tinyConfig } from './tiny.ts';
@@ -36,7 +37,10 @@ export async function runTinyTrain(
         seen.push(progress);
         if (until(progress)) stop.abort();
       };
-      await trainBaseline({ config, run, engine, task, gold, report, signal: stop.signal });
+      const { signal } = stop;
+      await withMatcher(loop, { note: () => {}, warn: () => {} }, async (matcherIn) =>
+        trainBaseline({ config, run, engine, task, matcher: await matcherIn(dir), gold, report, signal }),
+      );
     } finally {
       await engine.close();
     }

@@ -2,6 +2,7 @@
 import { type EvolveConfig, evolveSchema } from '../../src/recipe/config.ts';
 import { evolve } from '../../src/recipe/evolve.ts';
 import { openPolicyEngine, policyDir } from '../../src/recipe/policies.ts';
+import { withMatcher } from '../../src/recipe/run-matcher.ts';
 import { openTask } from '../../src/recipe/task.ts';
 import { openRun } from '../../src/store/run.ts';
 
@@ -47,7 +48,10 @@ export async function runTiny(dir: string, over: Partial<EvolveConfig> = {}): Pr
     const engine = await openPolicyEngine(policyDir(config.policy), run.blobs, config.workers);
     try {
       const task = await openTask(config, engine.tokenizer);
-      await evolve(config, run, engine, task, () => {}, new AbortController().signal);
+      const { signal } = new AbortController();
+      await withMatcher(config, { note: () => {}, warn: () => {} }, async (matcherIn) =>
+        evolve({ config, run, engine, task, matcher: await matcherIn(dir), report: () => {}, signal }),
+      );
     } finally {
       await engine.close();
     }

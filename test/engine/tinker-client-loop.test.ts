@@ -10,6 +10,7 @@ import { seedOf } from '../../src/engine/tinker/client/completions.ts';
 import { openTinkerServer } from '../../src/engine/tinker/server/server.ts';
 import { tieredBlobs } from '../../src/engine/tinker/server/tiers.ts';
 import type { Engine, Policy } from '../../src/engine.ts';
+import { exact } from '../../src/matcher/exact.ts';
 import { evolve } from '../../src/recipe/evolve.ts';
 import { policyDir, readPolicy } from '../../src/recipe/policies.ts';
 import { openTask } from '../../src/recipe/task.ts';
@@ -73,7 +74,8 @@ async function run(name: string, engine: Engine): Promise<void> {
   });
   try {
     const task = await openTask(CONFIG, engine.tokenizer);
-    await evolve(CONFIG, opened, engine, task, () => {}, new AbortController().signal);
+    const { signal } = new AbortController();
+    await evolve({ config: CONFIG, run: opened, engine, task, matcher: exact, report: () => {}, signal });
   } finally {
     await opened.close();
   }

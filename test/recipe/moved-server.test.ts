@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { asRecorded } from '../../src/recipe/run-engine.ts';
+import { asRecorded } from '../../src/recipe/address.ts';
 import { tinyConfig } from '../e2e/tiny.ts';
 
 const onServer = (engine: string) => tinyConfig({ engine, base: 'mini', tokenizer: '/somewhere' });

@@ -1,10 +1,10 @@
 /** A training baseline from start to end: exam of the base, then rounds of its recipe, each with an exam. Journalled once. */
 import type { Engine } from '../../engine.ts';
+import type { Matcher } from '../../matcher.ts';
 import type { BankItem, DoneRecord, SetupRecord } from '../../record.ts';
 import type { Run } from '../../store/run.ts';
 import type { Context, Task } from '../../train/context.ts';
 import { loopSettings } from '../evolve.ts';
-import { MATCHERS } from '../matchers.ts';
 import type { Progress } from '../progress.ts';
 import type { TrainConfig } from './config.ts';
 import { HOPS_OF } from './hops.ts';
@@ -16,19 +16,21 @@ export interface TrainInput {
   readonly run: Run;
   readonly engine: Engine;
   readonly task: Task;
+  readonly matcher: Matcher;
   readonly gold: readonly BankItem[];
   readonly report: (progress: Progress) => void;
   readonly signal: AbortSignal;
 }
 
-export async function trainBaseline({ config, run, engine, task, gold, report, signal }: TrainInput): Promise<void> {
+export async function trainBaseline(input: TrainInput): Promise<void> {
+  const { config, run, engine, task, matcher, gold, report, signal } = input;
   const { recipe: system, loop: settings } = config;
   const recipe: Recipe = RECIPES[system];
   const context: Context = {
     engine,
     blobs: run.blobs,
     task: { ...limited(task, recipe), hopsOf: HOPS_OF[settings.task.kind] },
-    matcher: MATCHERS[settings.matcher],
+    matcher,
     settings: loopSettings(settings),
   };
   const loop = openLoop({ system, run, context, gold, phases: recipe.phases(settings), report, signal });

@@ -3,6 +3,7 @@
  * policy and answer it. Everything is journalled once, so the same command goes on where the last one stopped.
  */
 import type { Engine, StateRef } from '../../engine.ts';
+import type { Matcher } from '../../matcher.ts';
 import { checkAncestry, FEEDBACK_PLANS } from '../../method/feedback.ts';
 import type { LabelRule } from '../../method/label.ts';
 import type { EvaluationRecord, StepRecord } from '../../record.ts';
@@ -23,7 +24,6 @@ import { Interrupted, UserError } from '../../util/error.ts';
 import { contentId } from '../../util/id.ts';
 import { baseDescent, descentOf } from '../descent.ts';
 import { loopSettings } from '../evolve.ts';
-import { MATCHERS } from '../matchers.ts';
 import type { Progress } from '../progress.ts';
 import { type BankQuestion, bankLine } from './bank.ts';
 import type { ReplayConfig } from './config.ts';
@@ -38,19 +38,21 @@ export interface ReplayInput {
   readonly run: Run;
   readonly engine: Engine;
   readonly task: Task;
+  readonly matcher: Matcher;
   readonly bank: readonly BankQuestion[];
   readonly report: (progress: Progress) => void;
   readonly signal: AbortSignal;
 }
 
-export async function replay({ config, run, engine, task, bank, report, signal }: ReplayInput): Promise<void> {
+export async function replay(input: ReplayInput): Promise<void> {
+  const { config, run, engine, task, matcher, bank, report, signal } = input;
   const arms = config.arms.map((name) => ARMS.find((arm) => arm.name === name)!);
   const probe = { ...task, gold: task.gold.filter((_, i) => i % Math.ceil(task.gold.length / config.probe) === 0) };
   const context: Context = {
     engine,
     blobs: run.blobs,
     task: probe,
-    matcher: MATCHERS[config.loop.matcher],
+    matcher,
     settings: loopSettings(config.loop),
   };
   const meter = openMeter(config, arms, bank, engine, report, signal);
