@@ -1,18 +1,7 @@
-/**
- * Untrusted text (of models and documents) made harmless and readable: characters that steer a terminal, hide, or turn the
- * direction of writing are shown as their escapes. A text without them is returned as it is.
- */
+/** Untrusted text (of models and documents) for terminals and pages: what hides or steers is shown as its escape. */
+import { UNSEEN, visible } from '../util/visible.ts';
 
-/** Controls, zero-width and direction characters, line separators, tags, surrogates that stand alone. */
-const UNSEEN =
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u{115f}\u{1160}\u{3164}\u{ffa0}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
-
-const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\u001b': '\\e' };
-
-const escaped = (char: string): string => NAMED[char] ?? `\\u{${char.codePointAt(0)!.toString(16)}}`;
-
-/** On one line. */
-export const visible = (text: string): string => text.replace(UNSEEN, escaped);
+export { shortened, visible } from '../util/visible.ts';
 
 /** JSON for programs that is harmless on a terminal too: what `visible` would show is escaped the way JSON does it. */
 export const visibleJson = (value: unknown): string =>
@@ -24,9 +13,3 @@ const jsonEscape = (char: string): string =>
 /** Newlines break lines and tabs are two blanks; everything else as in `visible`. */
 export const visibleLines = (text: string): string[] =>
   text.split(/\r\n|\n/).map((line) => visible(line.replaceAll('\t', '  ')));
-
-/** At most `limit` characters, never half of one. */
-export function shortened(text: string, limit: number): string {
-  const chars = [...text];
-  return chars.length <= limit ? text : `${chars.slice(0, limit - 1).join('')}…`;
-}

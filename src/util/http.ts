@@ -6,6 +6,7 @@ import { Agent, type Dispatcher, request as undiciRequest } from 'undici';
 import { codeOf } from './disk.ts';
 import { InfraError, messageOf, UserError } from './error.ts';
 import { type Again, RETRY, type Retry, retrying } from './retry.ts';
+import { said } from './said.ts';
 
 export interface HttpLimits {
   /** Milliseconds until the connection stands. */
@@ -115,8 +116,13 @@ export function openHttp(limits: HttpLimits = HTTP_LIMITS, dispatcher?: Dispatch
 /** The reply if it is a 2xx. @throws HttpFailure */
 export function expectOk(reply: HttpReply, url: string): HttpReply {
   if (reply.status >= 200 && reply.status < 300) return reply;
-  const said = reply.text.replace(/\s+/g, ' ').trim().slice(0, 200);
-  throw new HttpFailure('status', `${plainUrl(url)} answered ${reply.status}${said === '' ? '' : ` (${said})`}`, reply);
+  throw new HttpFailure('status', answered(reply, url), reply);
+}
+
+/** `http://127.0.0.1:8000/retrieve answered 404 (text/html: Not Found)`: for messages. */
+export function answered(reply: HttpReply, url: string): string {
+  const words = said(reply.text, reply.header('content-type'));
+  return `${plainUrl(url)} answered ${reply.status}${words === '' ? '' : ` (${words})`}`;
 }
 
 /** May the same request succeed later? 408, 425, 429, 5xx but for 501, broken connections and timeouts. */

@@ -198,7 +198,7 @@ describe('mistakes in the settings are thrown', () => {
   it('what a server says cannot drive a terminal', async () => {
     const instead = () => ({ status: 400, body: error('\u001b[31mred\u001b[0m\r\nx') });
     const message = await start({ instead }).catch((e: Error) => e.message);
-    expect(message).toContain('[31mred [0m x');
+    expect(message).toContain('\\e[31mred\\e[0m x');
     expect(message).not.toContain('\u001b');
   });
 });

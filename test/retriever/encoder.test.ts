@@ -211,7 +211,7 @@ describe('an encoder behind an embeddings server', () => {
       /status 404: The model `m` does not exist/,
     ],
     [413, { error: 'batch size 64 > 32', type: 'Validation' }, /status 413: batch size 64 > 32/],
-    [401, 'no\u001b[31m key', /status 401: no \[31m key. Check the key/],
+    [401, 'no\u001b[31m key', /status 401: no\\e\[31m key. Check the key/],
     [400, '', /status 400\. Check the address/],
   ])("a %d is the user's to mend, at once", async (status, body, says) => {
     reply = (_, __, response) => answer(response, status, body);

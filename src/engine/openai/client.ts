@@ -5,6 +5,7 @@
 import { Agent } from 'undici';
 import { UserError } from '../../util/error.ts';
 import {
+  answered,
   expectOk,
   type Http,
   HttpFailure,
@@ -15,6 +16,7 @@ import {
   plainUrl,
 } from '../../util/http.ts';
 import { type Again, type Retry, retrying } from '../../util/retry.ts';
+import { said } from '../../util/said.ts';
 import { type TooLong, tooLong } from './context-length.ts';
 import { openLimiter } from './limiter.ts';
 import { OPENING } from './options.ts';
@@ -77,8 +79,17 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }
     bodyTimeout: limits.totalMs,
     maxResponseSize: limits.maxBytes,
   });
-  const http = openHttp(limits, agent);
-  const opening = openHttp({ ...limits, totalMs: Math.min(limits.totalMs, OPENING.totalMs) }, agent);
+  const speaker = (own: HttpLimits): Pick<Http, 'send'> => {
+    const http = openHttp(own, agent);
+    return {
+      async send(request) {
+        const { status, header, bytes, text } = await http.send(request);
+        return { status, header, bytes, text: masked(text, apiKeyEnv) };
+      },
+    };
+  };
+  const http = speaker(limits);
+  const opening = speaker({ ...limits, totalMs: Math.min(limits.totalMs, OPENING.totalMs) });
   const watch = openWatch(note, retry.retries + 1);
   const limiter = openLimiter(concurrency, (error) => error instanceof HttpFailure && error.status === 429);
   const key = process.env[apiKeyEnv];
@@ -100,7 +111,7 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }
       return ++timeouts < OPENING.timeouts ? { afterMs: null } : null;
     };
   };
-  const posted = async (by: Http, path: string, json: Body): Promise<HttpReply> => {
+  const posted = async (by: Pick<Http, 'send'>, path: string, json: Body): Promise<HttpReply> => {
     const reply = await by.send({ method: 'POST', url: root + path, headers, json });
     return reply.status >= 500 || PASSING.includes(reply.status) ? check(reply, root + path, apiKeyEnv) : reply;
   };
@@ -130,7 +141,7 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }
             watched.tries(attempt);
             const reply = check(await http.send(request), request.url, apiKeyEnv);
             const parsed = parseJson(reply.text);
-            if (parsed === undefined) throw new BadReply(`${plainUrl(request.url)} answered with cut or broken JSON`);
+            if (parsed === undefined) throw new BadReply(notJson(reply, request.url));
             refuseErrorBody(parsed, request.url);
             return read(parsed);
           }),
@@ -167,12 +178,10 @@ export function check(reply: HttpReply, url: string, apiKeyEnv: string): HttpRep
     if (lengths !== null) throw new PromptTooLong(lengths);
   }
   const hint = HINTS[status] ?? (/insufficient_quota/.test(text) ? 'the account has no credit left' : undefined);
+  const told = answered(reply, url);
   if (hint !== undefined || (status >= 400 && status < 500 && !PASSING.includes(status)))
-    throw new UserError(
-      `${plainUrl(url)} answered ${status}${masked(said(text), apiKeyEnv)}${hint === undefined ? '' : `; ${hint.replace('KEY', apiKeyEnv)}`}`,
-    );
-  if (status >= 400)
-    throw new HttpFailure('status', `${plainUrl(url)} answered ${status}${masked(said(text), apiKeyEnv)}`, reply);
+    throw new UserError(`${told}${hint === undefined ? '' : `; ${hint.replace('KEY', apiKeyEnv)}`}`);
+  if (status >= 400) throw new HttpFailure('status', told, reply);
   return expectOk(reply, url);
 }
 
@@ -182,37 +191,28 @@ export function refuseErrorBody(json: unknown, url: string): void {
   const text = JSON.stringify(json);
   const lengths = tooLong(text);
   if (lengths !== null) throw new PromptTooLong(lengths);
-  throw new BadReply(`${plainUrl(url)} answered with an error${said(text)}`);
+  throw new BadReply(`${plainUrl(url)} answered with an error (${said(text)})`);
 }
+
+/** A page is whole, and no reply of ours; JSON that does not parse was cut. */
+export const notJson = (reply: HttpReply, url: string): string =>
+  /^\s*[{[]/.test(reply.text)
+    ? `${plainUrl(url)} answered with cut or broken JSON`
+    : `${answered(reply, url)}, which is no JSON`;
 
 /** Of one request or one moment: 413 is one prompt that is too big, 409 a server that is busy with itself. */
 const PASSING: readonly number[] = [408, 409, 413, 425, 429];
 
+const ADDRESS = 'check the address and --model; an address ends before /chat/completions';
 const HINTS: Readonly<Record<number, string>> = {
   401: 'put the key of this server in the environment variable KEY',
   403: 'the key in the environment variable KEY may not use this model',
-  404: 'check the address and --model; an address ends before /chat/completions',
+  404: ADDRESS,
+  405: ADDRESS,
 };
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal would obey
-const UNPRINTABLE = /[\s\u0000-\u001f\u007f-\u009f]+/g;
-
-/** A server may repeat the key that it was sent. */
-function masked(text: string, apiKeyEnv: string): string {
+/** A server may repeat the key that it was sent: what it says is never read with it. */
+export function masked(text: string, apiKeyEnv: string): string {
   const key = process.env[apiKeyEnv];
   return key ? text.replaceAll(key, '***') : text;
-}
-
-/** What the server says is wrong, one line. */
-function said(text: string): string {
-  const body = parseJson(text) as
-    | { error?: { message?: unknown } | string; message?: unknown; detail?: unknown }
-    | undefined;
-  const error = typeof body?.error === 'object' ? body.error?.message : body?.error;
-  const message = error ?? body?.message ?? body?.detail ?? text;
-  const line = (typeof message === 'string' ? message : JSON.stringify(message))
-    .replace(UNPRINTABLE, ' ')
-    .trim()
-    .slice(0, 300);
-  return line === '' ? '' : ` (${line})`;
 }

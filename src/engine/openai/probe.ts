@@ -3,7 +3,7 @@ import type { SampleRequest, Tokenizer } from '../../engine.ts';
 import { IM_END } from '../../text/chat.ts';
 import { messageOf, UserError } from '../../util/error.ts';
 import { type HttpReply, plainUrl } from '../../util/http.ts';
-import { type Client, check, PromptTooLong, refuseErrorBody } from './client.ts';
+import { type Client, check, notJson, PromptTooLong, refuseErrorBody } from './client.ts';
 import { lengthsText } from './context-length.ts';
 import { parseJson } from './server.ts';
 import { type Body, readReply, type Wire, type WireName } from './wire.ts';
@@ -59,6 +59,10 @@ export async function probe(client: Client, options: ProbeOptions): Promise<Acce
 function settled(reply: HttpReply, url: string, keyName: string): unknown {
   try {
     const json = parseJson(check(reply, url, keyName).text);
+    if (json === undefined)
+      throw new UserError(
+        `${notJson(reply, url)}: no OpenAI-compatible server; check its address, which ends before /chat/completions`,
+      );
     refuseErrorBody(json, url);
     return json;
   } catch (error) {

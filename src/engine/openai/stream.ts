@@ -6,7 +6,8 @@ import type { Completion, SampleRequest } from '../../engine.ts';
 import { codeOf } from '../../util/disk.ts';
 import { InfraError, messageOf, UserError } from '../../util/error.ts';
 import { plainUrl } from '../../util/http.ts';
-import { type Client, check, PromptTooLong } from './client.ts';
+import { said } from '../../util/said.ts';
+import { type Client, check, masked, PromptTooLong } from './client.ts';
 import { tooLong } from './context-length.ts';
 import { parseJson } from './server.ts';
 import { BadReply, type Body, readReply, type Wire } from './wire.ts';
@@ -54,10 +55,11 @@ export async function streamed(
       });
       if (reply.statusCode !== 200) {
         const bytes = new Uint8Array(await reply.body.arrayBuffer());
-        const text = new TextDecoder().decode(bytes);
-        check({ status: reply.statusCode, header: () => undefined, bytes, text }, url, client.keyName);
+        const text = masked(new TextDecoder().decode(bytes), client.keyName);
+        const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];
+        check({ status: reply.statusCode, header, bytes, text }, url, client.keyName);
       }
-      const whole = joiner(onText, url);
+      const whole = joiner(onText, url, client.keyName);
       const decoder = new TextDecoder();
       for await (const bytes of reply.body) whole.feed(decoder.decode(bytes as Uint8Array, { stream: true }));
       return readReply(whole.reply(wire), wire, request);
@@ -69,7 +71,7 @@ export async function streamed(
   });
 }
 
-function joiner(onText: (text: string) => void, url: string) {
+function joiner(onText: (text: string) => void, url: string, keyName: string) {
   const said = { text: '', reasoning: '' };
   const ids: number[] = [];
   const logprobs = { token_logprobs: [] as number[], content: [] as unknown[] };
@@ -82,7 +84,7 @@ function joiner(onText: (text: string) => void, url: string) {
     if (data === '[DONE]') return;
     const parsed = Chunk.safeParse(parseJson(data));
     if (!parsed.success) throw new BadReply(`${plainUrl(url)}: an event of the reply is no chunk`);
-    if (parsed.data.error !== undefined) throw streamError(data, url);
+    if (parsed.data.error !== undefined) throw streamError(masked(data, keyName), url);
     if (parsed.data.usage) usage = parsed.data.usage;
     const choice = parsed.data.choices[0];
     if (choice === undefined) return;
@@ -118,6 +120,6 @@ function collect<T>(from: unknown, into: T[]): void {
 function streamError(data: string, url: string): Error {
   const lengths = tooLong(data);
   return lengths === null
-    ? new InfraError(`${plainUrl(url)}: the reply broke off (${data.slice(0, 300)})`)
+    ? new InfraError(`${plainUrl(url)}: the reply broke off (${said(data)})`)
     : new PromptTooLong(lengths);
 }

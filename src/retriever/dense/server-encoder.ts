@@ -6,6 +6,7 @@ import { InfraError, UserError } from '../../util/error.ts';
 import { checkUrl, expectOk, HTTP_LIMITS, type HttpReply, httpAgain, openHttp, plainUrl } from '../../util/http.ts';
 import { contentId } from '../../util/id.ts';
 import { RETRY, type Retry, retrying } from '../../util/retry.ts';
+import { said } from '../../util/said.ts';
 import { type Prefixes, prefixesOf } from './prefixes.ts';
 import { normalise } from './unit.ts';
 
@@ -78,7 +79,7 @@ function asker({ url, model, key, totalMs = HTTP_LIMITS.totalMs, retry = RETRY, 
         const reply = await http.send({ method: 'POST', url: to, headers, json });
         if (reply.status >= 400 && reply.status < 500 && ![408, 425, 429].includes(reply.status))
           throw refusal(reply, to, model);
-        return vectorsOf(expectOk(reply, to).text, texts.length, dimension, to);
+        return vectorsOf(expectOk(reply, to), texts.length, dimension, to);
       },
     );
   };
@@ -90,13 +91,18 @@ const Reply = z.object({
   data: z.array(z.object({ index: z.number().int().optional(), embedding: z.array(z.number()).min(1) })),
 });
 
-function vectorsOf(body: string, count: number, dimension: number | undefined, to: string): readonly number[][] {
+function vectorsOf(
+  { text, header }: HttpReply,
+  count: number,
+  dimension: number | undefined,
+  to: string,
+): readonly number[][] {
   const bad = (what: string) => new BadReply(`${plainUrl(to)} gave no usable vectors: ${what}`);
   let value: unknown;
   try {
-    value = JSON.parse(body);
+    value = JSON.parse(text);
   } catch {
-    throw bad('its reply is not JSON');
+    throw bad(`its reply is not JSON (${said(text, header('content-type'))})`);
   }
   const parsed = Reply.safeParse(value);
   if (!parsed.success) {
@@ -116,25 +122,11 @@ function vectorsOf(body: string, count: number, dimension: number | undefined, t
   return vectors as number[][];
 }
 
-const Complaint = z.union([
-  z.object({ error: z.object({ message: z.string() }) }).transform((body) => body.error.message),
-  z.object({ error: z.string() }).transform((body) => body.error),
-  z.object({ message: z.string() }).transform((body) => body.message),
-  z.object({ detail: z.string() }).transform((body) => body.detail),
-]);
-
 /** What a 4xx says. */
-function refusal({ status, text }: HttpReply, to: string, model: string): UserError {
-  let said = text;
-  try {
-    const parsed = Complaint.safeParse(JSON.parse(text));
-    if (parsed.success) said = parsed.data;
-  } catch {
-    // Not JSON: the text itself is the message.
-  }
-  const shown = said.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+function refusal({ status, text, header }: HttpReply, to: string, model: string): UserError {
+  const words = said(text, header('content-type'));
   const cure = status === 401 || status === 403 ? 'Check the key.' : 'Check the address and the name of the model.';
   return new UserError(
-    `${plainUrl(to)} refused model ${model} with status ${status}${shown === '' ? '' : `: ${shown.slice(0, 300)}`}. ${cure}`,
+    `${plainUrl(to)} refused model ${model} with status ${status}${words === '' ? '' : `: ${words}`}. ${cure}`,
   );
 }

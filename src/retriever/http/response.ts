@@ -12,6 +12,8 @@ import type { Hit } from '../../retriever.ts';
 import type { Passage } from '../../types.ts';
 import { InfraError, messageOf } from '../../util/error.ts';
 import { contentId } from '../../util/id.ts';
+import { said } from '../../util/said.ts';
+import { shortened, visible } from '../../util/visible.ts';
 import { fromContents } from '../wire.ts';
 
 /** The server answers, but does not speak the contract. */
@@ -83,7 +85,8 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new SchemaFailure(`the reply is not JSON (${messageOf(error).slice(0, 120)}); expected {"result": [...]}`);
+    const words = /^\s*[{[]/.test(text) ? shortened(visible(messageOf(error)), 120) : said(text);
+    throw new SchemaFailure(`the reply is not JSON (${words}); expected {"result": [...]}`);
   }
 }
 

@@ -37,7 +37,7 @@ export async function openTinkerEngine(options: TinkerOptions): Promise<TinkerEn
 
 async function engineOf(transport: Transport, options: TinkerOptions): Promise<TinkerEngine> {
   const { base, tokenizer, rank = RANK, seed = 0, concurrency = CONCURRENCY, warn = () => {} } = options;
-  await transport.ask('healthz', null, 'healthz');
+  await transport.hello();
   const name = options.profile ?? profileOf(await transport.title());
   const profile: Profile = PROFILES[name];
   if (profile.key === 'needed' && transport.apiKey === null)

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { InfraError, UserError } from '../../../util/error.ts';
 import { type Http, HttpFailure, openHttp, plainUrl, retryAfterMs } from '../../../util/http.ts';
 import { rng } from '../../../util/rng.ts';
+import { complaintIn, said } from '../../../util/said.ts';
 import type { TinkerTimes } from './options.ts';
 
 export const PROTO = 'application/x-protobuf';
@@ -15,7 +16,14 @@ const BILLING_PAUSE_MS = 5_000;
 const MAX_BYTES = 512 * 1024 * 1024;
 
 /** What the server knew is gone: a session, a model, a result. Another one can be made. */
-export class Lost extends InfraError {}
+export class Lost extends InfraError {
+  /** The server said so itself, with 404 or 410. */
+  readonly told: boolean;
+  constructor(message: string, told = false) {
+    super(message);
+    this.told = told;
+  }
+}
 
 /** The reply is a refusal that sending again does not cure. */
 export class Refused extends UserError {
@@ -61,6 +69,8 @@ export interface Transport {
   ask(path: string, body: Body | null, name: string): Promise<Readonly<Record<string, unknown>>>;
   /** One attempt at removing something; whether it was there does not matter. */
   remove(path: string): Promise<void>;
+  /** @throws UserError where something else than a Tinker server answers. */
+  hello(): Promise<void>;
   /** openapi.json of the server, if it has one. */
   title(): Promise<string | null>;
   close(): Promise<void>;
@@ -142,6 +152,17 @@ export function openTransport(url: string, times: TinkerTimes): Transport {
       const asked = operation(name);
       return persist(asked, async (pause) => accepted(await send(path, body, asked), name, pause));
     },
+    async hello() {
+      const asked = operation('healthz');
+      await persist(asked, async (pause) => {
+        const answer = await send('healthz', null, asked);
+        if (isForeign(answer))
+          throw new UserError(
+            `${plainUrl(url)} is no Tinker server: /api/v1/healthz answered ${answer.status}${inBrackets(answer.said)}; check its address, which ends before /api/v1`,
+          );
+        return accepted(answer, 'healthz', pause);
+      });
+    },
     async remove(path) {
       const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(times.pollMs)]);
       await http.send({ method: 'DELETE', url: `${url}/api/v1/${path}`, headers, signal });
@@ -178,20 +199,19 @@ export function accepted(
   const { status, json, said, afterMs } = answer;
   if (status >= 200 && status < 300) {
     if (json === undefined)
-      throw new InfraError(`${name}: the server answered ${status} with something that is no JSON`);
+      throw new InfraError(`${name}: the server answered ${status} with something that is no JSON${inBrackets(said)}`);
     return json;
   }
   if (isPassing(answer)) {
     if (status === 402) pause(BILLING_PAUSE_MS);
     if (afterMs !== null) pause(Math.min(afterMs, LONGEST_PAUSE_MS));
     // Counted as being away.
-    if (status >= 500)
-      throw new HttpFailure('status', `the server answered ${status}${said === '' ? '' : ` (${said})`}`);
+    if (status >= 500) throw new HttpFailure('status', `the server answered ${status}${inBrackets(said)}`);
     return null;
   }
   const hint = HINTS[status] ?? '';
-  const text = `${name}: the server answered ${status}${said === '' ? '' : ` (${said})`}${hint}`;
-  if (status === 404 || status === 410) throw new Lost(`${text}; ${AGAIN}`);
+  const text = `${name}: the server answered ${status}${inBrackets(said)}${hint}`;
+  if (status === 404 || status === 410) throw new Lost(`${text}; ${AGAIN}`, true);
   throw new Refused(status, text);
 }
 
@@ -206,8 +226,11 @@ const HINTS: Readonly<Record<number, string>> = {
 const isPassing = ({ status, said }: Answer): boolean =>
   [402, 408, 425, 429].includes(status) || (status >= 500 && status !== 501) || (status === 400 && said === '');
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal would obey
-const UNPRINTABLE = /[\s\u0000-\u001f\u007f-\u009f]+/g;
+/** What has no such route, or answers it with a page or a redirection. */
+const isForeign = ({ status, json }: Answer): boolean =>
+  [404, 405, 501].includes(status) || (status >= 200 && status < 400 && json === undefined);
+
+const inBrackets = (words: string): string => (words === '' ? '' : ` (${words})`);
 
 function answerOf(reply: Awaited<ReturnType<Http['send']>>): Answer {
   const { status } = reply;
@@ -220,7 +243,6 @@ function answerOf(reply: Awaited<ReturnType<Http['send']>>): Answer {
   } catch {
     // Whoever needs JSON says that there is none.
   }
-  const told = json?.detail ?? json?.error ?? json?.message ?? (json === undefined ? reply.text : '');
-  const said = (typeof told === 'string' ? told : JSON.stringify(told)).replace(UNPRINTABLE, ' ').trim().slice(0, 300);
-  return { status, json, proto: null, said, afterMs };
+  const words = json === undefined || complaintIn(json) !== null ? said(reply.text, reply.header('content-type')) : '';
+  return { status, json, proto: null, said: words, afterMs };
 }
