@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readTarget } from '../../src/engine/tinker/client/options.ts';
 import { MANNERS } from '../../src/engine/tinker/server/settings.ts';
-import type { Datum, StateRef, TrainingClient } from '../../src/engine.ts';
+import type { Datum, Engine, StateRef, TrainingClient } from '../../src/engine.ts';
 import { InfraError, UserError } from '../../src/util/error.ts';
 import { ADAM, request, tokensOf } from './fixture.ts';
 import { openSite, reply, type Site, TIMES } from './tinker-client-fixture.ts';
@@ -204,6 +204,93 @@ describe('a server that is started anew', () => {
     // 410: the result went with the old server, the same request is sent again.
     first('retrieve_future', 1, () => reply(410, { detail: 'restarted' }));
     expect(await sample()).toEqual(before);
+  });
+});
+
+describe('a checkpoint that the server has lost', () => {
+  const lose = async ({ policy }: StateRef): Promise<void> => {
+    for (const path of policy.split('#')) {
+      const [, run, rest] = /^tinker:\/\/([^/]+)\/(.+)$/.exec(path)!;
+      const url = `${site.url}/api/v1/training_runs/${encodeURIComponent(run!)}/checkpoints/${rest}`;
+      expect((await fetch(url, { method: 'DELETE' })).status).toBe(204);
+    }
+  };
+  const lost = async (): Promise<{ engine: Engine; state: StateRef; client: TrainingClient }> => {
+    const engine = await site.client();
+    const client = await engine.train(engine.base);
+    await client.update!(lesson, 'cross_entropy', ADAM);
+    const state = await client.save();
+    await lose(state);
+    return { engine, state, client };
+  };
+  const sample = async (engine: Engine, policy: string) =>
+    (await engine.policy(policy)).open(1).sample([request('k', tokensOf('prompt', 9))], [0]);
+  const advice =
+    /^the server at http:\/\/127\.0\.0\.1:\d+\/ no longer has the checkpoint tinker:\/\/\S+( \(.+\))?: it was started without .+ Start it with that folder again .+, or begin anew in another --run folder$/;
+
+  it('is named where training goes on from it and where it is sampled, and nothing else is advised', async () => {
+    const { engine, state, client } = await lost();
+    const other = await site.client();
+    for (const attempt of [
+      () => engine.train(state),
+      () => client.load(state),
+      () => other.train({ policy: state.policy, optimizer: null }),
+      () => sample(other, state.policy),
+    ]) {
+      const failure = (await attempt().catch((error: unknown) => error)) as Error;
+      expect(failure).toBeInstanceOf(InfraError);
+      expect(failure.message).toMatch(advice);
+      expect(failure.message).not.toContain('from the last step');
+    }
+  });
+
+  it('with the server started anew in between', async () => {
+    const { engine, state, client } = await lost();
+    await site.restart();
+    await expect(client.update!(lesson, 'cross_entropy', ADAM)).rejects.toThrow(advice);
+    await expect(sample(engine, state.policy)).rejects.toThrow(advice);
+  });
+
+  it.each([
+    ['only when it samples', 'asample', 404, { detail: 'Checkpoint not found: a/s1' }],
+    ['with 410', 'create_sampling_session', 410, { detail: 'expired' }],
+    ['with 400', 'create_sampling_session', 400, { detail: 'model_path does not exist' }],
+  ])('is told %s', async (_, path, status, body) => {
+    const engine = await site.client();
+    site.hook = (call) => {
+      if (call.path === path) return reply(status, body);
+      return call.path === 'create_sampling_session' ? reply(200, { sampling_session_id: 'x' }) : null;
+    };
+    const policy = 'tinker://a/sampler_weights/s1#tinker://a/weights/s1';
+    await expect(sample(engine, policy)).rejects.toThrow(advice);
+  });
+
+  it('is told as the failure of the operation', async () => {
+    const engine = await site.client();
+    const loads: string[] = [];
+    site.hook = async (call, real) => {
+      if (call.path === 'load_weights') {
+        loads.push('load');
+        return reply(200, { request_id: 'load' });
+      }
+      if (call.body.request_id === 'load')
+        return reply(200, { error: "[Errno 2] No such file or directory: '/ckpt/s1'", category: 'server' });
+      return real();
+    };
+    const state = { policy: 'tinker://a/sampler_weights/s1#tinker://a/weights/s1', optimizer: 'tinker://a/weights/s1' };
+    await expect(engine.train(state)).rejects.toThrow(advice);
+    expect(loads).toHaveLength(1);
+  });
+
+  it('is no matter of a proxy that finds nothing, nor of the base model', async () => {
+    const engine = await site.client();
+    site.hook = (call) => (call.path === 'load_weights' ? reply(502, { detail: 'upstream not found' }) : null);
+    const state = { policy: 'tinker://a/sampler_weights/s1#tinker://a/weights/s1', optimizer: null };
+    await expect(engine.train(state)).rejects.toThrow(
+      /answered 502 \(upstream not found\); run the same command again/,
+    );
+    site.hook = (call) => (call.path === 'asample' ? reply(404, { detail: 'no sampling session' }) : null);
+    await expect(sample(await site.client(), 'tiny')).rejects.toThrow(/404 \(no sampling session\); run the same/);
   });
 });
 

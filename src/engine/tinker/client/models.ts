@@ -8,6 +8,7 @@
 import { InfraError } from '../../../util/error.ts';
 import { contentId } from '../../../util/id.ts';
 import { doneOf, type Futures, type Json } from './futures.ts';
+import { checkpointError } from './missing.ts';
 import type { Profile } from './profiles.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { type Body, Lost, Refused, type Transport } from './transport.ts';
@@ -37,6 +38,8 @@ export interface RemoteModel {
 export interface Models {
   /** A fresh adapter on the base, one creation at a time. @throws Refused, Lost, InfraError */
   create(): Promise<RemoteModel>;
+  /** One with the weights of a checkpoint, and its optimizer's state if that is asked for. @throws LostCheckpoint besides */
+  load(path: string, optimizer: boolean): Promise<RemoteModel>;
 }
 
 export interface ModelsOptions {
@@ -76,16 +79,38 @@ export function openModels({ transport, futures, sessions, profile, base, rank, 
       throw error;
     }
   };
+  const createInTurn = (): Promise<RemoteModel> => {
+    const made = last.then(create).catch((error) => {
+      // A session that the server has lost meanwhile is made anew once.
+      if (error instanceof Lost) return create();
+      throw error;
+    });
+    last = made.catch(() => {});
+    return made;
+  };
+  const load = async (path: string, optimizer: boolean): Promise<RemoteModel> => {
+    const model = await createInTurn();
+    try {
+      await model.request('load_weights', (seq_id) => ({
+        model_id: model.id,
+        seq_id,
+        path,
+        optimizer,
+        type: 'load_weights',
+      }));
+      return model;
+    } catch (error) {
+      void model.unload();
+      throw error;
+    }
+  };
   return {
-    create() {
-      const made = last.then(create).catch((error) => {
-        // A session that the server has lost meanwhile is made anew once.
-        if (error instanceof Lost) return create();
-        throw error;
-      });
-      last = made.catch(() => {});
-      return made;
-    },
+    create: createInTurn,
+    load: (path, optimizer) =>
+      load(path, optimizer)
+        // The model may be what was lost.
+        .catch((error) => (error instanceof Lost ? load(path, optimizer) : Promise.reject(error)))
+        .catch((error) => Promise.reject(checkpointError(error, path, transport.url))),
   };
 }
 

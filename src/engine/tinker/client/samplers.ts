@@ -6,6 +6,7 @@ import { areZeroFilled } from './batch.ts';
 import { readCompletion, sampleBody } from './completions.ts';
 import type { Futures, Json } from './futures.ts';
 import type { Live } from './live.ts';
+import { checkpointError } from './missing.ts';
 import type { Models, RemoteModel } from './models.ts';
 import { readPolicyId } from './policy-id.ts';
 import type { Profile } from './profiles.ts';
@@ -88,7 +89,7 @@ export function openSamplers(options: SamplersOptions): Samplers {
       opened.delete(oldest);
       await old!.then((model) => model.unload()).catch(() => {});
     }
-    const model = found ?? loaded(models, path);
+    const model = found ?? models.load(path, false);
     frozen.set(policy, model);
     model.catch(() => frozen.delete(policy));
     return model;
@@ -117,9 +118,21 @@ export function openSamplers(options: SamplersOptions): Samplers {
     return made;
   };
 
+  /** Made a second time where something was lost in between. @throws LostCheckpoint */
+  const sureSamplerOf = (policy: string): Promise<Sampler> =>
+    samplerOf(policy)
+      .catch((error) => (error instanceof Lost ? samplerOf(policy) : Promise.reject(error)))
+      .catch((error) => Promise.reject(missing(error, policy)));
+
+  const missing = (error: unknown, policy: string): unknown => {
+    const weights = readPolicyId(policy, base);
+    const path = weights?.sampler ?? weights?.training;
+    return path == null ? error : checkpointError(error, path, transport.url);
+  };
+
   const complete = async (policy: string, request: SampleRequest): Promise<Completion> => {
     for (let tries = 0; ; tries++) {
-      const sampler = await samplerOf(policy);
+      const sampler = await sureSamplerOf(policy);
       const body = sampleBody(request, { sampler: sampler.id, seq: sampler.nextSeq(), seed });
       try {
         const completion = readCompletion(await futures.run('asample', body, 'asample'), request);
@@ -127,7 +140,9 @@ export function openSamplers(options: SamplersOptions): Samplers {
         total.prefilled += request.prompt.length;
         return completion;
       } catch (error) {
-        if (!(error instanceof Lost) || tries > 0) throw error;
+        if (!(error instanceof Lost)) throw error;
+        // Some servers look for the checkpoint only now.
+        if (tries > 0) throw missing(error, policy);
         // A server that was started anew knows the checkpoints, not the sessions.
         sessions.forget(sampler.session);
         if ((await opened.get(policy)?.catch(() => null)) === sampler) opened.delete(policy);
@@ -148,8 +163,7 @@ export function openSamplers(options: SamplersOptions): Samplers {
         throw error;
       }
     };
-    if (requests.length > 0)
-      await samplerOf(policy).catch((error) => (error instanceof Lost ? samplerOf(policy) : Promise.reject(error)));
+    if (requests.length > 0) await sureSamplerOf(policy);
     const done = await Promise.allSettled(requests.map((request) => limit(() => one(request))));
     if (failed !== null) throw failed;
     const completions = done.map((d) => (d as PromiseFulfilledResult<Completion>).value);
@@ -168,18 +182,3 @@ export function openSamplers(options: SamplersOptions): Samplers {
     usage: () => ({ ...total }),
   };
 }
-
-/** A fresh model with the weights of a checkpoint, without its optimizer. */
-async function loaded(models: Models, path: string): Promise<RemoteModel> {
-  const model = await models.create();
-  await model.request('load_weights', (seq_id) => loadBody(model.id, seq_id, path, false));
-  return model;
-}
-
-export const loadBody = (model_id: string, seq_id: number, path: string, optimizer: boolean) => ({
-  model_id,
-  seq_id,
-  path,
-  optimizer,
-  type: 'load_weights',
-});

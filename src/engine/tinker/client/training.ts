@@ -25,7 +25,6 @@ import type { Live } from './live.ts';
 import type { Models, RemoteModel } from './models.ts';
 import { policyId, readPolicyId } from './policy-id.ts';
 import { PROFILES, type Profile, type ProfileName } from './profiles.ts';
-import { loadBody } from './samplers.ts';
 import { AGAIN, Lost } from './transport.ts';
 
 export interface TrainingOptions {
@@ -61,9 +60,7 @@ export class TinkerTraining implements TrainingClient {
     if (weights !== null && path === null)
       throw new UserError(`policy "${state.policy}" was saved for sampling alone; training cannot go on from it`);
     await this.close();
-    const model = await models.create();
-    if (path !== null)
-      await model.request('load_weights', (seq) => loadBody(model.id, seq, path, state.optimizer !== null));
+    const model = path === null ? await models.create() : await models.load(path, state.optimizer !== null);
     this.#model = model;
     this.#at = state;
     this.#pending = false;

@@ -17,11 +17,11 @@ const MAX_BYTES = 512 * 1024 * 1024;
 
 /** What the server knew is gone: a session, a model, a result. Another one can be made. */
 export class Lost extends InfraError {
-  /** The server said so itself, with 404 or 410. */
-  readonly told: boolean;
-  constructor(message: string, told = false) {
+  /** What the server said about it, with 404 or 410; null where it did not. */
+  readonly said: string | null;
+  constructor(message: string, said: string | null = null) {
     super(message);
-    this.told = told;
+    this.said = said;
   }
 }
 
@@ -211,7 +211,7 @@ export function accepted(
   }
   const hint = HINTS[status] ?? '';
   const text = `${name}: the server answered ${status}${inBrackets(said)}${hint}`;
-  if (status === 404 || status === 410) throw new Lost(`${text}; ${AGAIN}`, true);
+  if (status === 404 || status === 410) throw new Lost(`${text}; ${AGAIN}`, said);
   throw new Refused(status, text);
 }
 
