@@ -8,5 +8,3 @@ export const portOption = (standard: number): Option =>
     if (port <= 65_535) return port;
     throw new UserError(`--port is "${typed}"; expected a whole number from 0 to 65535`);
   });
-
-export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127\./.test(host);

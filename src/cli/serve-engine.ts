@@ -14,7 +14,7 @@ import { acquireLock } from '../store/lock.ts';
 import { makeFolder } from '../util/disk.ts';
 import { messageOf, UserError } from '../util/error.ts';
 import { listenOn } from '../util/listen.ts';
-import { isLoopback, portOption } from './address.ts';
+import { portOption } from './address.ts';
 import { countOption } from './count-option.ts';
 import { helpExamples } from './examples.ts';
 import { openProgress } from './progress.ts';
@@ -142,13 +142,14 @@ async function listen(
   signal: AbortSignal,
   { terminal, progress, failed }: Talk,
 ): Promise<void> {
-  const listening = await listenOn(server.fetch, { host, port }, GRACE_MS);
+  const refuse = apiKey === null ? (detail: string) => Response.json({ detail }, { status: 403 }) : undefined;
+  const listening = await listenOn(server.fetch, { host, port }, GRACE_MS, refuse);
   let sweeping: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
     sweeping = sweeping.then(server.sweep).catch(failed);
   }, SWEEP_MS);
   try {
-    if (!isLoopback(host) && apiKey === null)
+    if (!listening.local && apiKey === null)
       progress.warn(`Warning: whoever reaches ${host} can use this server; set TINKER_API_KEY to ask for a key`);
     progress.close();
     if (json) terminal.json({ url: listening.url, base_model: name });

@@ -7,7 +7,7 @@ import { SERVER_SETTINGS, type ServerSettings } from '../retriever/server/app.ts
 import { MAX_TOPK } from '../retriever/server/body.ts';
 import { type Serving, serveSearch } from '../retriever/server/listen.ts';
 import { InfraError, messageOf, UserError } from '../util/error.ts';
-import { isLoopback, portOption } from './address.ts';
+import { portOption } from './address.ts';
 import { countOption } from './count-option.ts';
 import { helpExamples } from './examples.ts';
 import { openProgress } from './progress.ts';
@@ -79,8 +79,7 @@ async function serve(flags: Flags, terminal: Terminal): Promise<void> {
       progress.warn(`A search failed: ${error instanceof InfraError ? error.message : stackOf(error)}`);
     const server = await serveSearch(open, { host, port, settings, failed });
     try {
-      if (!isLoopback(host))
-        progress.warn(`Warning: whoever reaches ${host} can search this index; there is no password`);
+      if (!server.local) progress.warn(`Warning: whoever reaches ${host} can search this index; there is no password`);
       progress.note(`listening on ${server.url}, opening ${dir}`);
       await untilStopped(server, stop.signal, (index) => {
         progress.close();

@@ -4,10 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { codeOf } from './disk.ts';
 import { InfraError, messageOf, UserError } from './error.ts';
+import { isLoopback, stranger } from './loopback.ts';
 
 export interface Listening {
   /** `http://127.0.0.1:8000` */
   readonly url: string;
+  /** Nobody but this machine reaches it. */
+  readonly local: boolean;
   /** Takes no new connection, waits for what is under way, cuts what has not ended after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
@@ -18,21 +21,35 @@ export interface Address {
   readonly port: number;
 }
 
-/** @throws UserError when the address cannot be had. */
+type Fetch = (request: Request) => Response | Promise<Response>;
+
+/**
+ * @param refuse the reply to requests that a local server is not to answer (loopback.ts); left out where a key is asked for.
+ * @throws UserError when the address cannot be had.
+ */
 export async function listenOn(
-  fetch: (request: Request) => Response | Promise<Response>,
+  fetch: Fetch,
   { host, port }: Address,
   requestTimeoutMs: number,
+  refuse?: (why: string) => Response,
 ): Promise<Listening> {
-  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false }) as Server;
+  let local = true;
+  const guarded: Fetch = (request) => {
+    const why = local && refuse !== undefined ? stranger(request) : null;
+    return why === null ? fetch(request) : refuse!(why);
+  };
+  const server = createAdaptorServer({ fetch: guarded, overrideGlobalObjects: false }) as Server;
   // A body that trickles in must not hold a connection for minutes.
   server.requestTimeout = requestTimeoutMs;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, host, port)));
     server.listen(port, host, resolve);
   });
+  const address = server.address() as AddressInfo;
+  local = isLoopback(address.address);
   return {
-    url: urlOf(server.address() as AddressInfo),
+    url: urlOf(address),
+    local,
     close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       const idle = setInterval(() => server.closeIdleConnections(), 50);

@@ -81,7 +81,7 @@ describe('crossfold serve-search', () => {
     const hangUp = async (sent: string, end: (socket: Socket) => void): Promise<void> => {
       const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
       await once(socket, 'connect');
-      socket.write(`POST /retrieve HTTP/1.1\r\nHost: x\r\n${sent}`);
+      socket.write(`POST /retrieve HTTP/1.1\r\nHost: localhost\r\n${sent}`);
       await sleep(50);
       end(socket);
     };

@@ -135,7 +135,7 @@ describe('checkpoints that were replaced', () => {
     for (const kept of [b, c, d]) await (await engine.train({ ...kept, optimizer: null })).close();
     await engine.forget!('another');
     await engine.forget!('more');
-    await expect(engine.train(c)).rejects.toThrow(/no checkpoint/);
+    await expect(engine.train(c)).rejects.toThrow(/no longer has the checkpoint/);
     expect(await sample(await engine.policy(d.policy), ['k'])).toHaveLength(1);
   });
 });

@@ -15,6 +15,8 @@ export interface ListenOptions {
 export interface Serving<I = SearchIndex> {
   /** `http://127.0.0.1:8000` */
   readonly url: string;
+  /** Nobody but this machine reaches it; pages in its browsers do not. */
+  readonly local: boolean;
   /** The index, once it has passed its probe. @throws what `open` throws; UserError for a broken index. */
   readonly ready: Promise<I>;
   /** Finishes what is under way, refuses the rest, frees the port. Connections that do not end in time are cut. */
@@ -44,10 +46,12 @@ export async function serveSearch<I extends SearchIndex>(
   // Whoever awaits it hears of it.
   ready.catch(() => {});
   const app = searchApp(ready, settings, failed);
-  const { url, close } = await listenOn(app.fetch, { host, port }, settings.deadlineMs);
+  const refuse = (error: string): Response => Response.json({ error }, { status: 403 });
+  const { url, local, close } = await listenOn(app.fetch, { host, port }, settings.deadlineMs, refuse);
   begin();
   return {
     url,
+    local,
     ready,
     close() {
       app.drain();

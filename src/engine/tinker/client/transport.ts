@@ -209,7 +209,7 @@ export function accepted(
     if (status >= 500) throw new HttpFailure('status', `the server answered ${status}${inBrackets(said)}`);
     return null;
   }
-  const hint = HINTS[status] ?? '';
+  const hint = status === 403 && !process.env[KEY] ? '' : (HINTS[status] ?? '');
   const text = `${name}: the server answered ${status}${inBrackets(said)}${hint}`;
   if (status === 404 || status === 410) throw new Lost(`${text}; ${AGAIN}`, said);
   throw new Refused(status, text);
