@@ -108,13 +108,48 @@ describe('failures that stand are data', () => {
     expect(fake.calls.filter((call) => promptOf(call) !== 'prompt 1')).toHaveLength(calls);
   });
 
-  it('a server that never answers is left after the deadline', async () => {
-    const { engine } = await start(afterProbe({ hang: true }), {
-      limits: { totalMs: 60 },
-      retry: { ...QUICK, retries: 1 },
+  it('a server that answers nothing any more is given up by all after the time of one attempt', async () => {
+    const { engine, fake } = await start(
+      afterProbe({ hang: true }, (_call, n) => n > 2),
+      { limits: { totalMs: 300 }, concurrency: 2 },
+    );
+    const out = await sample(engine, 9);
+    expect(out.slice(0, 2).map((c) => engine.tokenizer.decode(c.tokens))).toEqual(['fine', 'fine']);
+    for (const { error, tokens } of out.slice(2)) {
+      expect(tokens).toEqual([]);
+      expect(error).toMatch(
+        /^http:\S+ has answered nothing at all for 0\.3 s and was given up; look at its log .* \(--concurrency\)$/,
+      );
+    }
+    const [later] = await sample(engine, 1);
+    expect(later!.error).toMatch(/was given up/);
+    // The probe, two that were answered, and the two places: nobody else was let in.
+    expect(fake.calls).toHaveLength(5);
+  });
+
+  it('one request that hangs while others are answered is tried twice', async () => {
+    const { engine, fake } = await start(
+      afterProbe({ hang: true }, (call) => promptOf(call) === 'prompt 0'),
+      { limits: { totalMs: 1000 } },
+    );
+    const stuck = sample(engine, 1);
+    let over = false;
+    void stuck.then(() => {
+      over = true;
     });
-    const [completion] = await sample(engine, 1);
-    expect(completion!.error).toMatch(/did not answer within 0.06 s/);
+    const others = async (): Promise<void> => {
+      const session = (await engine.policy('m')).open(1);
+      const prompt = engine.tokenizer.encode(['prompt 1']);
+      const asked = { prompt, maxTokens: 5, temperature: 1, topP: 1, stop: [], key: 'other' };
+      while (!over) {
+        expect((await session.sample([asked], [0]))[0]!.error).toBeUndefined();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      await session.close();
+    };
+    await others();
+    expect((await stuck)[0]!.error).toMatch(/did not answer within 1 s/);
+    expect(fake.calls.filter((call) => promptOf(call) === 'prompt 0')).toHaveLength(2);
   });
 
   it('a server that hangs from the beginning is tried twice, and the message says what to do', async () => {

@@ -21,6 +21,7 @@ import { type TooLong, tooLong } from './context-length.ts';
 import { openLimiter } from './limiter.ts';
 import { OPENING } from './options.ts';
 import { parseJson } from './server.ts';
+import { givingUp } from './silence.ts';
 import { openWatch } from './watch.ts';
 import { BadReply, type Body } from './wire.ts';
 
@@ -88,9 +89,9 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }
       },
     };
   };
-  const http = speaker(limits);
+  const http = givingUp(speaker(limits), limits);
   const opening = speaker({ ...limits, totalMs: Math.min(limits.totalMs, OPENING.totalMs) });
-  const watch = openWatch(note, retry.retries + 1);
+  const watch = openWatch(note, limits.totalMs);
   const limiter = openLimiter(concurrency, (error) => error instanceof HttpFailure && error.status === 429);
   const key = process.env[apiKeyEnv];
   const headers = key === undefined || key === '' ? {} : { authorization: `Bearer ${key}` };
@@ -100,6 +101,11 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }
   const again = (error: unknown): Again => {
     if (error instanceof BadReply) return { afterMs: null };
     return gone && isConnection(error) ? null : httpAgain(error);
+  };
+  /** What one request takes, tries and all, is twice the time of one. */
+  const bounded = (): ((error: unknown) => Again) => {
+    const until = performance.now() + ATTEMPTS_TIME * limits.totalMs;
+    return (error) => (performance.now() < until ? again(error) : null);
   };
 
   const isTimeout = (error: unknown): boolean => error instanceof HttpFailure && error.kind === 'timeout';
@@ -124,7 +130,7 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }
         opening.send({ method: 'GET', url: root + path, headers }),
       ),
     probe: (path, json) => retrying({ retry, key: 'probe', again: patient(again) }, () => posted(opening, path, json)),
-    post: (path, json, key) => retrying({ retry, key, again }, () => posted(http, path, json)),
+    post: (path, json, key) => retrying({ retry, key, again: bounded() }, () => posted(http, path, json)),
     async ask(path, json, key, read, signal) {
       const request = {
         method: 'POST',
@@ -133,12 +139,15 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }
         json,
         ...(signal === undefined ? {} : { signal }),
       } as const;
-      const watched = watch.begin();
+      const ended = watch.begin();
+      let mayAgain: ((error: unknown) => Again) | undefined;
       let answered = false;
       try {
-        const result = await retrying({ retry, key, again, ...(signal === undefined ? {} : { signal }) }, (attempt) =>
+        const retries = { retry, key, again: (error: unknown) => mayAgain!(error) };
+        const result = await retrying({ ...retries, ...(signal === undefined ? {} : { signal }) }, () =>
           limiter.run(async () => {
-            watched.tries(attempt);
+            // Its time begins with its turn.
+            mayAgain ??= bounded();
             const reply = check(await http.send(request), request.url, apiKeyEnv);
             const parsed = parseJson(reply.text);
             if (parsed === undefined) throw new BadReply(notJson(reply, request.url));
@@ -153,7 +162,7 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }
         if (isConnection(error)) gone = true;
         throw error;
       } finally {
-        watched.end(answered);
+        ended(answered);
       }
     },
     run: (work) => limiter.run(() => work({ dispatcher: agent, headers, limits })),
@@ -164,6 +173,8 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }
     },
   };
 }
+
+const ATTEMPTS_TIME = 2;
 
 const isConnection = (error: unknown): boolean => error instanceof HttpFailure && error.kind === 'connection';
 
