@@ -39,6 +39,8 @@ export interface Completion {
 export interface SamplingSession {
   /** `lane[i]` is the index of the conversation that `requests[i]` belongs to; results are in request order. */
   sample(requests: readonly SampleRequest[], lane: readonly number[]): Promise<readonly Completion[]>;
+  /** What the batch has cost so far, where that is not every prompt in full and every token of the completions. */
+  usage?(): Pick<Usage, 'sampled' | 'prefilled'>;
   close(): Promise<void>;
 }
 
@@ -154,6 +156,8 @@ export interface Engine {
   forget?(id: string): Promise<void>;
   /** Work done since the engine was opened, in tokens. */
   usage(): Usage;
+  /** Milliseconds with work under way since the engine was opened; the mean over its workers, where it has some of its own. */
+  busy?(): number;
   close(): Promise<void>;
 }
 

@@ -33,7 +33,13 @@ export interface SetupRecord {
   readonly parameters: number | null;
 }
 
-export interface StepRecord {
+/** What work with a matcher asked a judge. */
+export interface JudgeRequests {
+  /** Distinct pairs of answers that needed one, whether or not it had been asked before. Absent: the matcher asks nobody. */
+  readonly judged?: number;
+}
+
+export interface StepRecord extends JudgeRequests {
   readonly kind: 'step';
   readonly phase: 'proposer' | 'solver' | 'auxiliary';
   /** In round 1 the shared part: 'shared', or 'shared+msv' for verified labels. */
@@ -120,7 +126,7 @@ export interface BankItem {
   readonly hops: Hops;
 }
 
-export interface WriteRecord {
+export interface WriteRecord extends JudgeRequests {
   readonly kind: 'write';
   readonly system: string;
   readonly round: number;

@@ -15,14 +15,14 @@ import {
 } from '../method/feedback.ts';
 import type { AlarmName } from '../method/health.ts';
 import type { LabelRule } from '../method/label.ts';
-import type { BankItem, DoneRecord, EvaluationRecord, SetupRecord, StepRecord, WriteRecord } from '../record.ts';
+import type { BankItem, DoneRecord, EvaluationRecord, SetupRecord, WriteRecord } from '../record.ts';
 import { lineage } from '../store/descent.ts';
 import type { Run } from '../store/run.ts';
 import type { Context, LoopSettings, Task } from '../train/context.ts';
 import { evaluate } from '../train/evaluate.ts';
 import { proposerStep } from '../train/proposer.ts';
 import { solverStep } from '../train/solver.ts';
-import { dropState, openTrainee } from '../train/trainee.ts';
+import { openTrainee } from '../train/trainee.ts';
 import { writeBank } from '../train/write.ts';
 import type { Descent } from '../types.ts';
 import type { EvolveConfig } from './config.ts';
@@ -30,15 +30,16 @@ import { baseDescent, descentOf } from './descent.ts';
 import { meter, type Progress } from './progress.ts';
 import { BASE } from './rounds.ts';
 import { SHARED, SYSTEMS, type System, type SystemName } from './systems.ts';
+import { type Chain, sideBySide, stepName } from './updates.ts';
 
-const pad = (n: number): string => String(n).padStart(3, '0');
-
-/** The three policies that a round hands to the next, and its bank. */
+/** The policies that a round hands to the next, and its bank. */
 interface RoundEnd {
   readonly proposer: StateRef;
   readonly solver: StateRef;
   readonly bank: readonly BankItem[];
 }
+
+type Auxiliaries = readonly [StateRef, StateRef];
 
 export interface EvolveInput {
   readonly config: EvolveConfig;
@@ -56,8 +57,10 @@ export async function evolve(input: EvolveInput): Promise<void> {
   const { config, run, engine, task, matcher, report, signal, stopOn = [] } = input;
   const settings = loopSettings(config);
   const context: Context = { engine, blobs: run.blobs, task, matcher, settings };
+  run.watch(engine.busy);
   const loop = openLoop(context, config, run, meter(config, task, engine, report, signal, stopOn));
   const start = { proposer: engine.base, solver: engine.base };
+  const bases: Auxiliaries = [engine.base, engine.base];
   try {
     await loop.setup();
     await loop.evaluate(BASE, 0, engine.base);
@@ -65,7 +68,8 @@ export async function evolve(input: EvolveInput): Promise<void> {
     for (const system of config.systems) {
       const { labels } = SYSTEMS[system];
       const first =
-        firsts.get(labels) ?? (await loop.round(SHARED[labels].name, 1, start, { feedback: 'coupled', labels }, {}));
+        firsts.get(labels) ??
+        (await loop.round(SHARED[labels].name, 1, start, { feedback: 'coupled', labels }, bases, () => [])).end;
       firsts.set(labels, first);
       await loop.branch(system, first);
     }
@@ -74,8 +78,6 @@ export async function evolve(input: EvolveInput): Promise<void> {
     await loop.close();
   }
 }
-
-type Auxiliaries = Partial<Record<0 | 1, StateRef>>;
 
 function openLoop(context: Context, config: EvolveConfig, run: Run, progress: ReturnType<typeof meter>) {
   const { engine, task, settings } = context;
@@ -87,31 +89,46 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
   };
   const descents: Descent[] = [baseDescent(engine.base)];
 
-  /** Journals `count` updates; states between the first and the last are dropped when they are replaced. */
-  const steps = async (
-    prefix: string,
-    count: number,
-    start: StateRef,
-    keep: readonly StateRef[],
-    compute: (before: StateRef, step: number) => Promise<StepRecord>,
-  ): Promise<StateRef> => {
-    let state = start;
-    for (let step = 0; step < count; step++) {
-      const key = `${prefix}/${pad(step)}`;
-      progress.begin();
-      let replayed = true;
-      const record = await run.once<StepRecord>(key, () => {
-        replayed = false;
-        return compute(state, step);
-      });
-      const descent = descentOf(record);
-      if (descent !== null) descents.push(descent);
-      // Not on replay: another system may have come to the same weights since then, and need them.
-      if (!replayed && state !== start) await dropState(context, state, [record.after, ...keep]);
-      state = record.after;
-      progress.step(key, record, step, count);
-    }
-    return state;
+  /** Journals updates of one or more policies; the last state of each. */
+  const updates = async (chains: readonly Chain[], keep: readonly StateRef[]): Promise<StateRef[]> => {
+    const states = await sideBySide(run, context, chains, keep, {
+      begin: progress.begin,
+      done(key, record, step, count) {
+        const descent = descentOf(record);
+        if (descent !== null) descents.push(descent);
+        progress.step(key, record, step, count);
+      },
+    });
+    return chains.map(({ start }, c) => states[c]!.at(-1) ?? start);
+  };
+
+  /** The auxiliaries' updates on the bank of a round; none where the plan has no auxiliaries. */
+  const fits = (
+    system: SystemName,
+    round: number,
+    bank: readonly BankItem[],
+    auxiliaries: Auxiliaries,
+  ): readonly Chain[] => {
+    const plan = FEEDBACK_PLANS[SYSTEMS[system].feedback];
+    const budget = auxiliaryUpdates(plan, settings.auxiliarySteps);
+    return ([0, 1] as const).map((auxiliary): Chain => {
+      const own = bank.filter((q) => fittedOn(plan, settings.seed, auxiliary, q));
+      return {
+        start: auxiliaries[auxiliary],
+        count: own.length === 0 ? 0 : budget[auxiliary],
+        key: (step) => `${system}/round${round}/auxiliary${auxiliary}/${stepName(step)}`,
+        compute: (before, step) =>
+          solverStep(context, trainee(`auxiliary${auxiliary}`), {
+            system,
+            round,
+            step,
+            auxiliary,
+            before,
+            bank: own,
+            age: (round - 1) * budget[auxiliary] + step,
+          }),
+      };
+    });
   };
 
   const loop = {
@@ -137,78 +154,74 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
       progress.exam(key, record);
     },
 
-    /** Proposer, bank, solver, exam: one round of one system. */
+    /**
+     * Proposer, bank, solver, exam: one round of one system. `beside` gives what trains on the same bank beside the solver:
+     * the auxiliaries of the next round, which influence nothing here.
+     */
     async round(
       system: string,
       round: number,
       start: Pick<RoundEnd, 'proposer' | 'solver'>,
       { feedback: name, labels }: System,
       auxiliaries: Auxiliaries,
-    ): Promise<RoundEnd> {
+      beside: (bank: readonly BankItem[]) => readonly Chain[],
+    ): Promise<{ readonly end: RoundEnd; readonly beside: readonly StateRef[] }> {
       const prefix = prefixOf(system, round);
       const plan = FEEDBACK_PLANS[name];
       const policyOf = (grader: Grader): string =>
-        (grader === 'main' ? start.solver : auxiliaries[grader.auxiliary]!).policy;
+        (grader === 'main' ? start.solver : auxiliaries[grader.auxiliary]).policy;
       const { ancestry } = lineage(descents);
-      const keep = [engine.base, start.proposer, start.solver, ...Object.values(auxiliaries)];
-      const proposer = await steps(`${prefix}/proposer`, settings.proposerSteps, start.proposer, keep, (before, step) =>
-        proposerStep(context, trainee('proposer'), {
-          system,
-          round,
-          step,
-          before,
-          labels,
-          mainSolver: start.solver.policy,
-          graderOf: (question) => policyOf(graderOf(plan, settings.seed, question, round)),
-          check: (grader, questions) => checkAncestry(name, plan, grader, ancestry(grader), questions),
-        }),
-      );
+      const keep = [engine.base, start.proposer, start.solver, ...auxiliaries];
+      const propose: Chain = {
+        start: start.proposer,
+        count: settings.proposerSteps,
+        key: (step) => `${prefix}/proposer/${stepName(step)}`,
+        compute: (before, step) =>
+          proposerStep(context, trainee('proposer'), {
+            system,
+            round,
+            step,
+            before,
+            labels,
+            mainSolver: start.solver.policy,
+            graderOf: (question) => policyOf(graderOf(plan, settings.seed, question, round)),
+            check: (grader, questions) => checkAncestry(name, plan, grader, ancestry(grader), questions),
+          }),
+      };
+      const [proposer] = await updates([propose], keep);
       progress.begin();
       const { bank } = await run.once<WriteRecord>(`${prefix}/write`, () =>
-        writeBank(context, { system, round, policy: proposer.policy, labels, mainSolver: start.solver.policy }),
+        writeBank(context, { system, round, policy: proposer!.policy, labels, mainSolver: start.solver.policy }),
       );
       progress.write(`${prefix}/write`, system, round);
-      // The solver's weights go on; its optimizer starts fresh every round.
-      const fresh = { policy: start.solver.policy, optimizer: null };
-      const solver = await steps(`${prefix}/solver`, settings.solverSteps, fresh, keep, (before, step) =>
-        solverStep(context, trainee('solver'), { system, round, step, auxiliary: null, before, bank, age: step }),
-      );
-      await loop.evaluate(system, round, solver);
-      return { proposer, solver, bank };
+      const solve: Chain = {
+        // The solver's weights go on; its optimizer starts fresh every round.
+        start: { policy: start.solver.policy, optimizer: null },
+        count: settings.solverSteps,
+        key: (step) => `${prefix}/solver/${stepName(step)}`,
+        compute: (before, step) =>
+          solverStep(context, trainee('solver'), { system, round, step, auxiliary: null, before, bank, age: step }),
+      };
+      const [solver, ...others] = await updates([solve, ...beside(bank)], [...keep, proposer!]);
+      await loop.evaluate(system, round, solver!);
+      return { end: { proposer: proposer!, solver: solver!, bank }, beside: others };
     },
 
     /** Rounds 2, 3, … of one system after the shared first. */
     async branch(system: SystemName, first: RoundEnd): Promise<void> {
-      const row = SYSTEMS[system];
-      const plan = FEEDBACK_PLANS[row.feedback];
-      const updates = auxiliaryUpdates(plan, settings.auxiliarySteps);
-      let end = first;
+      if (settings.rounds < 2) return;
       // [ours] Auxiliaries start from the base policy, never from the main solver.
-      const auxiliaries: { 0: StateRef; 1: StateRef } = { 0: engine.base, 1: engine.base };
+      const chains = fits(system, 1, first.bank, [engine.base, engine.base]);
+      let [one, two] = await updates(chains, [engine.base, first.proposer, first.solver]);
+      let end = first;
       for (let round = 2; round <= settings.rounds; round++) {
-        for (const auxiliary of [0, 1] as const) {
-          const bank = end.bank.filter((q) => fittedOn(plan, settings.seed, auxiliary, q));
-          const count = bank.length === 0 ? 0 : updates[auxiliary];
-          const keep = [engine.base, end.proposer, end.solver, auxiliaries[0], auxiliaries[1]];
-          const age = (round - 2) * updates[auxiliary];
-          auxiliaries[auxiliary] = await steps(
-            `${system}/round${round - 1}/auxiliary${auxiliary}`,
-            count,
-            auxiliaries[auxiliary],
-            keep,
-            (before, step) =>
-              solverStep(context, trainee(`auxiliary${auxiliary}`), {
-                system,
-                round: round - 1,
-                step,
-                auxiliary,
-                before,
-                bank,
-                age: age + step,
-              }),
-          );
-        }
-        end = await loop.round(system, round, end, row, auxiliaries);
+        const auxiliaries: Auxiliaries = [one!, two!];
+        const last = round === settings.rounds;
+        const done = await loop.round(system, round, end, SYSTEMS[system], auxiliaries, (bank) =>
+          last ? [] : fits(system, round, bank, auxiliaries),
+        );
+        end = done.end;
+        [one, two] = done.beside;
       }
     },
 

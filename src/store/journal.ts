@@ -11,12 +11,15 @@ export interface Place extends Span {
   readonly number: number;
 }
 
+/** What the engine did since the line before, in milliseconds. */
+export type Lap = Required<Pick<Event, 'wall' | 'busy'>>;
+
 export interface Journal {
   has(key: string): boolean;
   /** The event of a key that `has`. */
   get(key: string): Promise<Event>;
   /** Appends one line; returns the value as a later reader will see it. */
-  append(key: string, value: unknown, ms: number): Promise<Json>;
+  append(key: string, value: unknown, ms: number, lap?: Lap): Promise<Json>;
   /** Throws when appending would: an earlier append failed, or the journal is closed. */
   check(): void;
   sync(): Promise<void>;
@@ -33,11 +36,14 @@ export async function openJournal(file: string): Promise<Journal> {
       const place = index.get(key)!;
       return toEvent({ ...place, bytes: await lines.read(place) }, file);
     },
-    async append(key, value, ms) {
+    async append(key, value, ms, lap) {
       if (index.has(key)) throw new TypeError(`${key}: already in ${file}`);
       const json = toJson(key, value);
       const at = new Date().toISOString();
-      const line = `{"key":${JSON.stringify(key)},"value":${json},"at":"${at}","ms":${Math.round(ms)}}`;
+      const clocks = [['ms', ms], ...Object.entries(lap ?? {})].map(
+        ([name, n]) => `"${name}":${Math.round(Number(n))}`,
+      );
+      const line = `{"key":${JSON.stringify(key)},"value":${json},"at":"${at}",${clocks.join()}}`;
       index.set(key, { ...(await lines.append(line)), number: index.size + 1 });
       return JSON.parse(json);
     },

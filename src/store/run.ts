@@ -5,7 +5,7 @@ import type { Blobs, Json, Scope } from '../store.ts';
 import { diskError, exists, makeFolder } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
 import { openBlobs, UNFINISHED } from './blob.ts';
-import { type Journal, openJournal } from './journal.ts';
+import { type Journal, type Lap, openJournal } from './journal.ts';
 import { acquireLock } from './lock.ts';
 import { differences, type RunManifest, readManifest, roundTrip, SCHEMA, writeManifest } from './manifest.ts';
 
@@ -24,6 +24,8 @@ export interface Run extends Scope {
   readonly manifest: RunManifest;
   /** Things to tell the user that do not stop the run. */
   readonly warnings: readonly string[];
+  /** From now on a line tells how long the engine worked since the line before. @param busy milliseconds so far */
+  watch(busy: (() => number) | undefined): void;
   /** Waits for lines being written and gives the lock back. */
   close(): Promise<void>;
 }
@@ -42,7 +44,8 @@ export async function openRun(dir: string, spec: RunSpec): Promise<Run> {
       throw diskError(folder, 'write', error);
     });
     const journal = await openJournal(join(dir, 'journal.jsonl'));
-    const root = scopeOf(journal, openBlobs(folder, journal.sync), new Map(), '');
+    const laps = openLaps();
+    const root = scopeOf({ journal, laps, running: new Map() }, openBlobs(folder, journal.sync), '');
     const close = async (): Promise<void> => {
       try {
         await journal.close();
@@ -50,7 +53,7 @@ export async function openRun(dir: string, spec: RunSpec): Promise<Run> {
         release();
       }
     };
-    return { ...root, dir, manifest, warnings, close };
+    return { ...root, dir, manifest, warnings, watch: laps.watch, close };
   } catch (error) {
     release();
     throw error;
@@ -91,24 +94,50 @@ async function settleManifest(dir: string, spec: RunSpec): Promise<{ manifest: R
   return { manifest: found, warnings };
 }
 
-function scopeOf(journal: Journal, blobs: Blobs, running: Map<string, Promise<Json>>, prefix: string): Scope {
-  const compute = async (key: string, work: () => Promise<unknown>): Promise<Json> => {
+/** Time and engine work between lines. */
+function openLaps() {
+  let last: (Lap & { readonly read: () => number }) | null = null;
+  const now = (read: () => number) => ({ read, wall: performance.now(), busy: read() });
+  return {
+    watch(read: (() => number) | undefined): void {
+      last = read === undefined ? null : now(read);
+    },
+    lap(): Lap | undefined {
+      if (last === null) return undefined;
+      const [before, next] = [last, now(last.read)];
+      last = next;
+      return { wall: next.wall - before.wall, busy: next.busy - before.busy };
+    },
+  };
+}
+
+interface Writing {
+  readonly journal: Journal;
+  readonly laps: ReturnType<typeof openLaps>;
+  readonly running: Map<string, Promise<Json>>;
+}
+
+function scopeOf(writing: Writing, blobs: Blobs, prefix: string): Scope {
+  const { journal, laps, running } = writing;
+  const compute = async (key: string, work: () => Promise<unknown>, after?: Promise<unknown>): Promise<Json> => {
     // Before the work, not after: what cannot be written is not worth computing.
     journal.check();
     const begin = performance.now();
     const value = await work();
-    return journal.append(key, value, performance.now() - begin);
+    const ms = performance.now() - begin;
+    await after;
+    return journal.append(key, value, ms, laps.lap());
   };
   return {
     blobs,
-    scope: (name) => scopeOf(journal, blobs, running, `${pathOf(prefix, name)}/`),
-    async once<T>(name: string, work: () => Promise<T>): Promise<T> {
+    scope: (name) => scopeOf(writing, blobs, `${pathOf(prefix, name)}/`),
+    async once<T>(name: string, work: () => Promise<T>, after?: Promise<unknown>): Promise<T> {
       const key = pathOf(prefix, name);
       let shared = running.get(key);
       if (shared === undefined) {
         // Stays in `running` until its line is written, so `has` never sees a half-written key.
         if (journal.has(key)) return (await journal.get(key)).value as T;
-        shared = compute(key, work).finally(() => running.delete(key));
+        shared = compute(key, work, after).finally(() => running.delete(key));
         running.set(key, shared);
       }
       return shared as Promise<T>;

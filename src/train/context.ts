@@ -27,6 +27,8 @@ export interface Task {
   readonly gold: readonly Question[];
   /** How many facts a written question really chains, whatever its prompt asked for; null where the text does not say. */
   hopsOf?(question: string): number | null;
+  /** What a question asks whatever its wording; null where its text does not say. */
+  factOf?(question: string): string | null;
   /** What the proposer reads of a source; a long one is read in keyed parts. */
   material(source: string, key: string): Source;
   sourceText(source: string): string;

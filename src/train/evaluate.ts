@@ -6,18 +6,18 @@ import { score } from '../text/score.ts';
 import type { Rollout } from '../types.ts';
 import { type Context, environment } from './context.ts';
 import { putRollouts, type RolloutNote } from './measure.ts';
-import { usageSince } from './usage.ts';
+import { metered } from './usage.ts';
 
 /** Conversations at once: what an engine caches for them must fit in memory. */
 const BATCH = 256;
 
 export async function evaluate(
-  context: Context,
+  given: Context,
   at: { readonly system: string; readonly round: number; readonly policy: string },
 ): Promise<EvaluationRecord> {
-  const { engine, task } = context;
+  const [context, spent] = metered(given);
+  const { task } = context;
   const { gold } = task;
-  const spent = usageSince(engine);
   const env = await environment(context, at.policy, 'solver', { temperature: 0, topP: 1 });
   const rollouts: Rollout[] = [];
   for (let i = 0; i < gold.length; i += BATCH) {

@@ -47,7 +47,10 @@ export function putRollouts({ engine, blobs }: Context, notes: readonly RolloutN
 }
 
 /** What `putRollouts` wrote. */
-export async function getRollouts({ blobs }: Pick<Context, 'blobs'>, id: string): Promise<RolloutRecord[]> {
+export async function getRollouts(
+  { blobs }: { readonly blobs: Pick<Context['blobs'], 'get'> },
+  id: string,
+): Promise<RolloutRecord[]> {
   const text = gunzipSync(await blobs.get(id)).toString('utf8');
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as RolloutRecord]));
 }

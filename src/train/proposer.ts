@@ -7,10 +7,11 @@ import { mean } from '../method/statistics.ts';
 import type { StepRecord } from '../record.ts';
 import { type Context, environment } from './context.ts';
 import { agreementOf, type Graded, grade } from './grade.ts';
+import { judging } from './judged.ts';
 import { countBy, meanParts, putRollouts, type RolloutNote, rolloutFigures } from './measure.ts';
 import { type Drafted, propose } from './propose.ts';
 import { type Trainee, warmRate } from './trainee.ts';
-import { usageSince } from './usage.ts';
+import { metered } from './usage.ts';
 import { candidateOf, verifierNotes, verifyAll } from './verify.ts';
 
 export interface ProposerStep {
@@ -33,9 +34,10 @@ interface Asked {
   readonly label: string;
 }
 
-export async function proposerStep(context: Context, trainee: Trainee, at: ProposerStep): Promise<StepRecord> {
-  const { engine, settings } = context;
-  const spent = usageSince(engine);
+export async function proposerStep(given: Context, trainee: Trainee, at: ProposerStep): Promise<StepRecord> {
+  const [measured, spent] = metered(given);
+  const [context, judged] = judging(measured);
+  const { settings } = context;
   const { round, step } = at;
   const estimator = ESTIMATORS[settings.estimator];
   const drafted = await propose(context, at.before.policy, {
@@ -67,7 +69,7 @@ export async function proposerStep(context: Context, trainee: Trainee, at: Propo
     members.map((m) => m.reward.total),
     members.map(({ d }) => estimator.group(d)),
   );
-  const { after, update } = await trainee.update(at.before, {
+  const { after, update, trained } = await trainee.update(at.before, {
     scored: members.map(({ d }, i) => ({ rollout: d.rollout, advantage: a[i]! })),
     role: 'proposer',
     learningRate: warmRate(settings.proposerRate, (round - 1) * settings.proposerSteps + step, settings.warmupSteps),
@@ -103,7 +105,8 @@ export async function proposerStep(context: Context, trainee: Trainee, at: Propo
     rollout: rolloutFigures(usable.map((d) => d.rollout)),
     update,
     verification,
-    usage: spent(),
+    usage: { ...spent(), trained },
+    ...judged(),
     responses: feedback.reduce((sum, g) => sum + g.rollouts.length, 0) / settings.prompts,
     rollouts: await putRollouts(context, notes),
     before: at.before,

@@ -6,9 +6,10 @@ import { mean } from '../method/statistics.ts';
 import type { BankItem, StepRecord } from '../record.ts';
 import { type Context, environment } from './context.ts';
 import { agreementOf, grade } from './grade.ts';
+import { judging } from './judged.ts';
 import { countBy, putRollouts, type RolloutNote, solverFigures } from './measure.ts';
 import { type Trainee, warmRate } from './trainee.ts';
-import { usageSince } from './usage.ts';
+import { metered } from './usage.ts';
 
 export interface SolverStep {
   readonly system: string;
@@ -22,9 +23,10 @@ export interface SolverStep {
   readonly age: number;
 }
 
-export async function solverStep(context: Context, trainee: Trainee, at: SolverStep): Promise<StepRecord> {
-  const { engine, settings, matcher } = context;
-  const spent = usageSince(engine);
+export async function solverStep(given: Context, trainee: Trainee, at: SolverStep): Promise<StepRecord> {
+  const [measured, spent] = metered(given);
+  const [context, judged] = judging(measured);
+  const { settings, matcher } = context;
   const { round, step, before } = at;
   const purpose = at.auxiliary === null ? 'solver' : `auxiliary ${at.auxiliary}`;
   const size = Math.min(settings.questions, at.bank.length);
@@ -56,7 +58,7 @@ export async function solverStep(context: Context, trainee: Trainee, at: SolverS
     all.map((r) => r.reward),
     all.map((r) => `slot ${r.slot}`),
   );
-  const { after, update } = await trainee.update(before, {
+  const { after, update, trained } = await trainee.update(before, {
     scored: all.map((r, i) => ({ rollout: r.rollout, advantage: a[i]! })),
     role: 'solver',
     learningRate: warmRate(settings.solverRate, at.age, settings.warmupSteps),
@@ -99,7 +101,8 @@ export async function solverStep(context: Context, trainee: Trainee, at: SolverS
     ),
     update,
     verification: null,
-    usage: spent(),
+    usage: { ...spent(), trained },
+    ...judged(),
     responses: all.length / Math.max(1, batch.length),
     rollouts: await putRollouts(context, notes),
     before,

@@ -7,8 +7,15 @@ import type { LoopSettings } from './context.ts';
 import { datumBatch, type Scored } from './datum.ts';
 
 export interface Trainee {
-  update(before: StateRef, step: TraineeStep): Promise<{ readonly after: StateRef; readonly update: UpdateRecord }>;
+  update(before: StateRef, step: TraineeStep): Promise<Updated>;
   close(): Promise<void>;
+}
+
+export interface Updated {
+  readonly after: StateRef;
+  readonly update: UpdateRecord;
+  /** Tokens that the engine trained on. */
+  readonly trained: number;
 }
 
 interface Part {
@@ -38,7 +45,7 @@ export function openTrainee(engine: Engine, settings: LoopSettings): Trainee {
       const idle = { loss: 0, gradNorm: 0, klSamplerTrainer: 0 };
       const counts = { learningRate, trajectories, trained: data.length };
       // A step that teaches nothing is still a step; there is nothing to apply.
-      if (data.length === 0) return { after: before, update: { ...idle, ...counts } };
+      if (data.length === 0) return { after: before, update: { ...idle, ...counts }, trained: 0 };
       if (client === null) client = await engine.train(before);
       else if (at === null || !sameState(at, before)) await client.load(before);
       // Until the update is whole, nobody knows what is loaded.
@@ -52,9 +59,10 @@ export function openTrainee(engine: Engine, settings: LoopSettings): Trainee {
         gradClip: settings.gradClip,
       });
       const after = await client.save();
+      const trained = data.reduce((sum, datum) => sum + datum.tokens.length - 1, 0);
       at = after;
       // What is imitated may come from anywhere: there is no sampler to differ from.
-      if (loss === 'cross_entropy') return { after, update: { ...idle, loss: out.loss, gradNorm, ...counts } };
+      if (loss === 'cross_entropy') return { after, update: { ...idle, loss: out.loss, gradNorm, ...counts }, trained };
       let [drift, tokens] = [0, 0];
       data.forEach((datum, d) => {
         datum.advantages!.forEach((a, t) => {
@@ -63,7 +71,7 @@ export function openTrainee(engine: Engine, settings: LoopSettings): Trainee {
           tokens++;
         });
       });
-      return { after, update: { loss: out.loss, gradNorm, klSamplerTrainer: drift / tokens, ...counts } };
+      return { after, update: { loss: out.loss, gradNorm, klSamplerTrainer: drift / tokens, ...counts }, trained };
     },
     async close() {
       await client?.close();
@@ -85,9 +93,15 @@ export const sameState = (a: StateRef, b: StateRef): boolean => a.policy === b.p
 export const warmRate = (peak: number, step: number, warmup: number): number =>
   peak * Math.min(1, (step + 1) / Math.max(1, warmup));
 
+/** Where states are kept: on a server that has its own, else among the run's blobs. */
+export interface Dropping {
+  readonly engine: Pick<Engine, 'forget'>;
+  readonly blobs: Pick<Blobs, 'drop'>;
+}
+
 /** Removes the blobs of a state that `next` replaces, unless something kept names them. */
 export async function dropState(
-  { engine, blobs }: { readonly engine: Pick<Engine, 'forget'>; readonly blobs: Pick<Blobs, 'drop'> },
+  { engine, blobs }: Dropping,
   old: StateRef,
   kept: readonly StateRef[],
 ): Promise<void> {

@@ -11,7 +11,7 @@ import type { Hops, Label, Piece, Rollout, Source } from '../types.ts';
 import { type Context, environment } from './context.ts';
 import { countBy, type RolloutNote } from './measure.ts';
 import type { Drafted } from './propose.ts';
-import { addUsage, usageSince } from './usage.ts';
+import { addUsage, metered } from './usage.ts';
 
 /** A question that has passed the format gate, with its draft label. */
 export interface Candidate {
@@ -72,9 +72,9 @@ const RULES = {
   msv: multiSample,
 } satisfies Record<LabelRule, unknown>;
 
-async function multiSample(context: Context, policy: string, candidates: readonly Candidate[]): Promise<Verdicts> {
-  const { engine, matcher, task } = context;
-  const spent = usageSince(engine);
+async function multiSample(given: Context, policy: string, candidates: readonly Candidate[]): Promise<Verdicts> {
+  const [context, spent] = metered(given);
+  const { matcher, task } = context;
   const env = await environment(context, policy, 'solver');
   const { aware, blind } = LABEL_RULES.msv;
   const view = async (name: string, prompt: (candidate: Candidate) => readonly Piece[], n: number) => {

@@ -3,9 +3,10 @@ import type { LabelRule } from '../method/label.ts';
 import type { BankItem, VerificationRecord, WriteRecord } from '../record.ts';
 import { UserError } from '../util/error.ts';
 import type { Context } from './context.ts';
+import { judging } from './judged.ts';
 import { countBy, putRollouts, type RolloutNote } from './measure.ts';
 import { propose } from './propose.ts';
-import { usageSince } from './usage.ts';
+import { metered } from './usage.ts';
 import { candidateOf, sumVerifications, verifierNotes, verifyAll } from './verify.ts';
 
 const BATCH = 128;
@@ -13,7 +14,7 @@ const BATCH = 128;
 const PATIENCE = 20;
 
 export async function writeBank(
-  context: Context,
+  given: Context,
   at: {
     readonly system: string;
     readonly round: number;
@@ -23,8 +24,9 @@ export async function writeBank(
     readonly mainSolver: string;
   },
 ): Promise<WriteRecord> {
-  const { engine, settings } = context;
-  const spent = usageSince(engine);
+  const [measured, spent] = metered(given);
+  const [context, judged] = judging(measured);
+  const { settings } = context;
   const bank: BankItem[] = [];
   const refused: string[] = [];
   const notes: RolloutNote[] = [];
@@ -84,6 +86,7 @@ export async function writeBank(
     refused: countBy(refused),
     verification: sumVerifications(verifications),
     usage: spent(),
+    ...judged(),
     rollouts: await putRollouts(context, notes),
     policy: at.policy,
   };

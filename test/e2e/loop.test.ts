@@ -95,6 +95,31 @@ describe('the loop', () => {
     ]);
   });
 
+  it('trains the auxiliaries of the next round beside the solver: in step, on the same bank, none in the last round', async () => {
+    const dir = join(root, 'three');
+    await runTiny(dir, { systems: ['crossfit'], rounds: 3, solverSteps: 3 });
+    const three = await openReader(dir);
+    const at = (step: number): string[] =>
+      ['solver', 'auxiliary0', 'auxiliary1'].map((phase) => `crossfit/round2/${phase}/00${step}`);
+    const keys = three.keys();
+    expect(keys.slice(keys.indexOf('crossfit/round2/write') + 1, keys.indexOf('crossfit/round2/evaluate'))).toEqual([
+      ...at(0),
+      ...at(1),
+      'crossfit/round2/solver/002',
+    ]);
+    expect(three.keys('crossfit/round3').filter((key) => key.includes('auxiliary'))).toEqual([]);
+    const first = (await three.get('crossfit/round1/auxiliary0/001')) as unknown as StepRecord;
+    const next = (await three.get('crossfit/round2/auxiliary0/000')) as unknown as StepRecord;
+    expect(next.before).toEqual(first.after);
+    const { bank } = (await three.get('crossfit/round2/write')) as unknown as WriteRecord;
+    expect(bank.map(({ question }) => question)).toEqual(expect.arrayContaining(next.feedback.map((f) => f.question)));
+    // Though they run at once, each counts its own tokens alone.
+    for (const key of at(0)) {
+      const step = (await three.get(key)) as unknown as StepRecord;
+      expect(step.usage.sampled).toBe(Math.round(step.rollout.tokens * step.counts.trajectories));
+    }
+  });
+
   it('stops with the names when a grader descends from a source it would grade', async () => {
     const { checkAncestry, FEEDBACK_PLANS } = await import('../../src/method/feedback.ts');
     expect(() =>

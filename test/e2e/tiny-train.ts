@@ -57,7 +57,7 @@ export async function journal(dir: string): Promise<unknown[]> {
     .split('\n')
     .slice(0, -1)
     .map((line) => {
-      const { at: _, ms: __, ...rest } = JSON.parse(line) as Record<string, unknown>;
+      const { at: _, ms: __, wall: ___, busy: ____, ...rest } = JSON.parse(line) as Record<string, unknown>;
       return rest;
     });
 }

@@ -71,6 +71,7 @@ async function engineOf(
       return client;
     },
     usage: () => ({ ...shared.usage }),
+    busy: () => threads.reduce((sum, thread) => sum + thread.busy(), 0) / threads.length,
     close: () => closeAll(threads),
   };
 }

@@ -18,6 +18,7 @@ export class LocalPolicy implements Policy {
   open(size: number): SamplingSession {
     const { threads, usage } = this.#shared;
     const batch = nextBatch++;
+    const own = { sampled: 0, prefilled: 0 };
     const opened = Promise.all(threads.map((t) => t.call({ op: 'open', batch, theta: this.theta })));
     // A failed opening is reported by the first sample.
     opened.catch(() => {});
@@ -40,12 +41,15 @@ export class LocalPolicy implements Policy {
             mine.forEach((i, k) => {
               out[i] = result.completions[k]!;
             });
-            usage.sampled += result.usage.sampled;
-            usage.prefilled += result.usage.prefilled;
+            for (const total of [usage, own]) {
+              total.sampled += result.usage.sampled;
+              total.prefilled += result.usage.prefilled;
+            }
           }),
         );
         return out;
       },
+      usage: () => ({ ...own }),
       async close() {
         await opened;
         await Promise.all(threads.map((t) => t.call({ op: 'close', batch })));

@@ -1,5 +1,6 @@
 /** The engine's side of one worker thread: calls with results. */
 import { Worker } from 'node:worker_threads';
+import { type BusyClock, openBusyClock } from '../../util/busy.ts';
 import { InfraError, UserError } from '../../util/error.ts';
 import type { WorkerData, WorkerReply, WorkerRequest, WorkerResults } from './worker-protocol.ts';
 
@@ -11,6 +12,7 @@ interface Waiting {
 export class WorkerThread {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #clock: BusyClock = openBusyClock();
   #next = 0;
   /** Why the thread is gone, once it is. */
   #ended: string | null = null;
@@ -31,10 +33,18 @@ export class WorkerThread {
   call<R extends WorkerRequest>(request: R): Promise<WorkerResults[R['op']]> {
     if (this.#ended !== null) return Promise.reject(new InfraError(this.#ended));
     const id = this.#next++;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
-      this.#worker.postMessage({ id, request });
-    });
+    return this.#clock.track(
+      () =>
+        new Promise((resolve, reject) => {
+          this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
+          this.#worker.postMessage({ id, request });
+        }),
+    );
+  }
+
+  /** Milliseconds with a call under way. */
+  busy(): number {
+    return this.#clock.total();
   }
 
   #fail(message: string): void {

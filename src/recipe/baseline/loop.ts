@@ -5,10 +5,11 @@ import type { Run } from '../../store/run.ts';
 import { demonstration, type Example } from '../../train/baseline/imitate.ts';
 import type { Context, LoopSettings } from '../../train/context.ts';
 import { evaluate } from '../../train/evaluate.ts';
-import { dropState, openTrainee, type Trainee } from '../../train/trainee.ts';
+import { openTrainee, type Trainee } from '../../train/trainee.ts';
 import { Interrupted, UserError } from '../../util/error.ts';
 import type { Progress } from '../progress.ts';
 import { BASE } from '../rounds.ts';
+import { sideBySide, stepName } from '../updates.ts';
 import type { Phase } from './recipes.ts';
 
 export interface Loop {
@@ -45,10 +46,9 @@ interface LoopInput {
   readonly signal: AbortSignal;
 }
 
-const pad = (n: number): string => String(n).padStart(3, '0');
-
 export function openLoop({ system, run, context, gold, phases, report, signal }: LoopInput): Loop {
   const { engine, task, settings } = context;
+  run.watch(engine.busy);
   const trainees = new Map<string, Trainee>();
   const exam = task.gold.length;
   const total =
@@ -90,22 +90,14 @@ export function openLoop({ system, run, context, gold, phases, report, signal }:
       return found;
     },
     async steps(round, phase, count, start, compute) {
-      let state = start;
-      for (let step = 0; step < count; step++) {
-        const key = `round${round}/${phase}/${pad(step)}`;
-        begin();
-        let replayed = true;
-        const record = await run.once<StepRecord>(key, () => {
-          replayed = false;
-          return compute(state, step);
-        });
-        // Not on replay: a later step may have come to the same weights, and need them.
-        if (!replayed && state !== start) await dropState(context, state, [record.after, start, engine.base]);
-        state = record.after;
-        const { reward, agreement } = record;
-        send(unitsOf(phase), key, { round, phase, step, steps: count, reward: reward.mean, agreement });
-      }
-      return state;
+      const key = (step: number): string => `round${round}/${phase}/${stepName(step)}`;
+      const [states] = await sideBySide(run, context, [{ start, count, key, compute }], [start, engine.base], {
+        begin,
+        done(key, { reward, agreement }, step, steps) {
+          send(unitsOf(phase), key, { round, phase, step, steps, reward: reward.mean, agreement });
+        },
+      });
+      return states!.at(-1) ?? start;
     },
     async once(round, phase, compute) {
       const key = `round${round}/${phase}`;

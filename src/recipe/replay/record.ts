@@ -10,7 +10,7 @@
  *   done
  */
 import type { StateRef, Usage } from '../../engine.ts';
-import type { BankItem, VerificationRecord } from '../../record.ts';
+import type { BankItem, JudgeRequests, VerificationRecord } from '../../record.ts';
 import type { Feedback } from '../../types.ts';
 
 export interface ReplaySetup {
@@ -27,7 +27,7 @@ export interface ReplaySetup {
   readonly bank: string;
 }
 
-export interface ReplayVerify {
+export interface ReplayVerify extends JudgeRequests {
   readonly kind: 'replay-verify';
   /** The admitted questions with their adopted labels. */
   readonly bank: readonly BankItem[];
@@ -36,7 +36,7 @@ export interface ReplayVerify {
   readonly rollouts: string;
 }
 
-export interface ReplayAnswer {
+export interface ReplayAnswer extends JudgeRequests {
   readonly kind: 'replay-answer';
   readonly arm: string;
   readonly feedback: readonly Feedback[];

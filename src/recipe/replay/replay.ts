@@ -14,10 +14,11 @@ import type { Context, Task } from '../../train/context.ts';
 import { environment } from '../../train/context.ts';
 import { evaluate } from '../../train/evaluate.ts';
 import { grade } from '../../train/grade.ts';
+import { judging } from '../../train/judged.ts';
 import { putRollouts, type RolloutNote } from '../../train/measure.ts';
 import { solverStep } from '../../train/solver.ts';
-import { dropState, openTrainee, type Trainee } from '../../train/trainee.ts';
-import { usageSince } from '../../train/usage.ts';
+import { openTrainee, type Trainee } from '../../train/trainee.ts';
+import { metered } from '../../train/usage.ts';
 import { verifierNotes, verifyAll } from '../../train/verify.ts';
 import type { Descent } from '../../types.ts';
 import { Interrupted, UserError } from '../../util/error.ts';
@@ -25,6 +26,7 @@ import { contentId } from '../../util/id.ts';
 import { baseDescent, descentOf } from '../descent.ts';
 import { loopSettings } from '../evolve.ts';
 import type { Progress } from '../progress.ts';
+import { type Chain, sideBySide, stepName } from '../updates.ts';
 import { type BankQuestion, bankLine } from './bank.ts';
 import type { ReplayConfig } from './config.ts';
 import { ARMS, type Arm, type Asking, askings, type Fit } from './plan.ts';
@@ -55,6 +57,7 @@ export async function replay(input: ReplayInput): Promise<void> {
     matcher,
     settings: loopSettings(config.loop),
   };
+  run.watch(engine.busy);
   const meter = openMeter(config, arms, bank, engine, report, signal);
   const text = bank.map((item) => `${bankLine(item)}\n`).join('');
   await run.once<ReplaySetup>('setup', async () => ({
@@ -150,35 +153,31 @@ async function fitGrader(
   const own = fit.on.map((i) => bank[i]!);
   const last = Math.max(...marks);
   if (own.length === 0) throw new UserError(`the bank has no question for the grader ${fit.name}; use a larger one`);
-  const found = new Map<number, StateRef>();
-  const kept = [engine.base];
-  let state = engine.base;
-  for (let step = 0; step < last; step++) {
-    meter.begin();
-    let replayed = true;
-    const record = await scope.once<StepRecord>(`fit/${fit.name}/${String(step).padStart(3, '0')}`, () => {
-      replayed = false;
-      return solverStep(context, trainee, {
+  const chain: Chain = {
+    start: engine.base,
+    count: last,
+    key: (step) => `fit/${fit.name}/${stepName(step)}`,
+    marked: (updates) => marks.has(updates),
+    compute: (before, step) =>
+      solverStep(context, trainee, {
         system: fit.name,
         round: 1,
         step,
         auxiliary: fit.auxiliary,
-        before: state,
+        before,
         bank: own,
         age: step,
-      });
-    });
-    const descent = descentOf(record);
-    if (descent !== null) descents.push(descent);
-    if (!replayed && !kept.includes(state)) await dropState(context, state, [record.after, ...kept]);
-    state = record.after;
-    if (marks.has(step + 1)) {
-      found.set(step + 1, state);
-      kept.push(state);
-    }
-    meter.step(settings.seed, record, step, last);
-  }
-  return found;
+      }),
+  };
+  const [states] = await sideBySide(scope, context, [chain], [engine.base], {
+    begin: meter.begin,
+    done(_, record, step, count) {
+      const descent = descentOf(record);
+      if (descent !== null) descents.push(descent);
+      meter.step(settings.seed, record, step, count);
+    },
+  });
+  return new Map([...marks].map((at) => [at, states![at - 1]!]));
 }
 
 async function answer(
@@ -192,13 +191,14 @@ async function answer(
   meter: Meter,
 ): Promise<void> {
   meter.begin();
-  const { settings, matcher } = context;
+  const { settings } = context;
   const overlap = graders.reduce((sum, own) => sum + overlapOf(own), 0);
   await scope.once<ReplayAnswer>(key, async () => {
-    const spent = usageSince(context.engine);
+    const [measured, spent] = metered(context);
+    const [{ matcher }, judged] = judging(context);
     const found: { readonly at: number; readonly graded: Awaited<ReturnType<typeof grade>>[number] }[] = [];
     for (const { policy, asked } of graders) {
-      const env = await environment(context, policy, 'solver');
+      const env = await environment(measured, policy, 'solver');
       for (let from = 0; from < asked.length; from += BATCH) {
         const part = asked.slice(from, from + BATCH);
         const graded = await grade(
@@ -235,6 +235,7 @@ async function answer(
       failed: inOrder.reduce((sum, { failed }) => sum + failed, 0),
       overlap,
       usage: spent(),
+      ...judged(),
       rollouts: await putRollouts(context, notes),
     };
   });
@@ -263,12 +264,13 @@ async function verifiedBank(
 ): Promise<readonly BankQuestion[]> {
   meter.begin();
   const { engine, settings, task } = context;
+  const [counted, judged] = judging(context);
   const record = await scope.once<ReplayVerify>('verify', async () => {
     const candidates = drafts.map(({ id, question, label, source, hops }) => {
       const key = `${settings.seed}/replay verify/${contentId(id)}`;
       return { question, draft: label, source, hops, material: task.material(source, key), key };
     });
-    const { verified, record: verification } = await verifyAll('msv', context, engine.base.policy, candidates);
+    const { verified, record: verification } = await verifyAll('msv', counted, engine.base.policy, candidates);
     return {
       kind: 'replay-verify',
       bank: drafts.flatMap((item, i) => {
@@ -276,6 +278,7 @@ async function verifiedBank(
         return label === undefined ? [] : [{ ...item, label }];
       }),
       verification: verification!,
+      ...judged(),
       rollouts: await putRollouts(context, verifierNotes(candidates, verified)),
     };
   });

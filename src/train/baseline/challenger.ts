@@ -7,10 +7,11 @@ import { mean } from '../../method/statistics.ts';
 import type { StepRecord } from '../../record.ts';
 import { type Context, environment } from '../context.ts';
 import { agreementOf } from '../grade.ts';
+import { judging } from '../judged.ts';
 import { countBy, meanParts, putRollouts, rolloutFigures } from '../measure.ts';
 import { propose } from '../propose.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
-import { usageSince } from '../usage.ts';
+import { metered } from '../usage.ts';
 import { answerNotes, proposalNote, writtenHops } from './notes.ts';
 import { poll } from './vote.ts';
 
@@ -23,9 +24,10 @@ export interface ChallengerStep {
   readonly solver: string;
 }
 
-export async function challengerStep(context: Context, trainee: Trainee, at: ChallengerStep): Promise<StepRecord> {
-  const { engine, settings, matcher } = context;
-  const spent = usageSince(engine);
+export async function challengerStep(given: Context, trainee: Trainee, at: ChallengerStep): Promise<StepRecord> {
+  const [measured, spent] = metered(given);
+  const [context, judged] = judging(measured);
+  const { settings, matcher } = context;
   const { round, step, before } = at;
   const { prompts } = settings;
   const drafted = await propose(context, before.policy, {
@@ -67,7 +69,7 @@ export async function challengerStep(context: Context, trainee: Trainee, at: Cha
     members.map(({ reward }) => reward),
     members.map(() => 'all'),
   );
-  const { after, update } = await trainee.update(before, {
+  const { after, update, trained } = await trainee.update(before, {
     scored: members.map(({ d }, i) => ({ rollout: d.rollout, advantage: a[i]! })),
     role: 'proposer',
     learningRate: warmRate(settings.proposerRate, (round - 1) * settings.proposerSteps + step, settings.warmupSteps),
@@ -106,7 +108,8 @@ export async function challengerStep(context: Context, trainee: Trainee, at: Cha
     rollout: rolloutFigures(usable.map(({ rollout }) => rollout)),
     update,
     verification: null,
-    usage: spent(),
+    usage: { ...spent(), trained },
+    ...judged(),
     responses: answers / prompts,
     rollouts: await putRollouts(context, notes),
     before,

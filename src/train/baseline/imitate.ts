@@ -10,7 +10,7 @@ import type { Rollout } from '../../types.ts';
 import type { Context } from '../context.ts';
 import { countBy, putRollouts, type RolloutNote, rolloutFigures } from '../measure.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
-import { usageSince } from '../usage.ts';
+import { metered } from '../usage.ts';
 
 /** A question and the trajectories to imitate; at least one. */
 export interface Example {
@@ -53,9 +53,9 @@ export interface ImitateStep {
   readonly age: number;
 }
 
-export async function imitateStep(context: Context, trainee: Trainee, at: ImitateStep): Promise<StepRecord> {
-  const { engine, settings } = context;
-  const spent = usageSince(engine);
+export async function imitateStep(given: Context, trainee: Trainee, at: ImitateStep): Promise<StepRecord> {
+  const [context, spent] = metered(given);
+  const { settings } = context;
   const { round, step, before } = at;
   const size = Math.min(settings.questions, at.examples.length);
   const places = drawQuestions(at.examples.length, size, { seed: settings.seed, purpose: 'imitate', round, step });
@@ -63,7 +63,7 @@ export async function imitateStep(context: Context, trainee: Trainee, at: Imitat
   const all = batch.flatMap(({ item, rollouts }, slot) =>
     rollouts.map((rollout, attempt) => ({ item, slot, attempt, rollout })),
   );
-  const { after, update } = await trainee.update(before, {
+  const { after, update, trained } = await trainee.update(before, {
     scored: all.map(({ rollout }) => ({ rollout, advantage: 1 })),
     role: 'solver',
     learningRate: warmRate(settings.solverRate, at.age, settings.warmupSteps),
@@ -106,7 +106,7 @@ export async function imitateStep(context: Context, trainee: Trainee, at: Imitat
     rollout: rolloutFigures(all.map(({ rollout }) => rollout)),
     update,
     verification: null,
-    usage: spent(),
+    usage: { ...spent(), trained },
     responses: all.length / batch.length,
     rollouts: await putRollouts(context, notes),
     before,

@@ -7,8 +7,9 @@ import { UserError } from '../../util/error.ts';
 import { groupBy } from '../../util/group.ts';
 import { type Context, environment } from '../context.ts';
 import { agreementOf, type Graded, grade } from '../grade.ts';
+import { judging } from '../judged.ts';
 import { countBy, getRollouts, putRollouts, type RolloutNote, rolloutFigures } from '../measure.ts';
-import { usageSince } from '../usage.ts';
+import { metered } from '../usage.ts';
 import type { Example } from './imitate.ts';
 
 /** Questions asked at once: what an engine caches for them must fit in memory. */
@@ -27,9 +28,10 @@ const drawn = ({ settings: { seed, admitted } }: Context, { round, bank }: Sampl
     (i) => bank[i]!,
   );
 
-export async function sampleStep(context: Context, at: SampleStep): Promise<StepRecord> {
-  const { engine, settings, matcher } = context;
-  const spent = usageSince(engine);
+export async function sampleStep(given: Context, at: SampleStep): Promise<StepRecord> {
+  const [measured, spent] = metered(given);
+  const [context, judged] = judging(measured);
+  const { settings, matcher } = context;
   const { round, before } = at;
   const items = drawn(context, at);
   const env = await environment(context, before.policy, 'solver');
@@ -78,6 +80,7 @@ export async function sampleStep(context: Context, at: SampleStep): Promise<Step
     update: { loss: 0, gradNorm: 0, learningRate: 0, klSamplerTrainer: 0, trajectories: notes.length, trained: 0 },
     verification: null,
     usage: spent(),
+    ...judged(),
     responses: notes.length / items.length,
     rollouts: await putRollouts(context, notes),
     before,

@@ -9,10 +9,11 @@ import { mean } from '../../method/statistics.ts';
 import type { StepRecord } from '../../record.ts';
 import { type Context, environment } from '../context.ts';
 import { agreementOf } from '../grade.ts';
+import { judging } from '../judged.ts';
 import { countBy, putRollouts, rolloutFigures } from '../measure.ts';
 import { type Drafted, propose } from '../propose.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
-import { usageSince } from '../usage.ts';
+import { metered } from '../usage.ts';
 import { answerNotes, proposalNote, writtenHops } from './notes.ts';
 import { type Polled, poll } from './vote.ts';
 
@@ -25,9 +26,10 @@ export interface SqlmStep {
   readonly age: number;
 }
 
-export async function sqlmStep(context: Context, trainee: Trainee, at: SqlmStep): Promise<StepRecord> {
-  const { engine, settings, matcher } = context;
-  const spent = usageSince(engine);
+export async function sqlmStep(given: Context, trainee: Trainee, at: SqlmStep): Promise<StepRecord> {
+  const [measured, spent] = metered(given);
+  const [context, judged] = judging(measured);
+  const { settings, matcher } = context;
   const { round, step, before } = at;
   const prompts = settings.questions;
   const place = { purpose: 'train', round, step, index: step * prompts, prompts, trajectories: 1 } as const;
@@ -62,7 +64,7 @@ export async function sqlmStep(context: Context, trainee: Trainee, at: SqlmStep)
     asked.map(() => 'all'),
   );
   const learns = proposerLearns(at.age);
-  const { after, update } = await trainee.update(before, {
+  const { after, update, trained } = await trainee.update(before, {
     scored: answers.map(({ rollout }, i) => ({ rollout, advantage: solving.advantages[i]! })),
     role: 'solver',
     learningRate: warmRate(settings.solverRate, at.age, settings.warmupSteps),
@@ -122,7 +124,8 @@ export async function sqlmStep(context: Context, trainee: Trainee, at: SqlmStep)
     rollout: rolloutFigures(answers.map(({ rollout }) => rollout)),
     update,
     verification: null,
-    usage: spent(),
+    usage: { ...spent(), trained },
+    ...judged(),
     responses: answers.length / Math.max(1, formed.length),
     rollouts: await putRollouts(context, notes),
     before,

@@ -3,9 +3,10 @@ import { R_ZERO, refusal } from '../../method/r-zero.ts';
 import type { BankItem, WriteRecord } from '../../record.ts';
 import { UserError } from '../../util/error.ts';
 import { type Context, environment } from '../context.ts';
+import { judging } from '../judged.ts';
 import { countBy, putRollouts, type RolloutNote } from '../measure.ts';
 import { propose } from '../propose.ts';
-import { addUsage, NO_USAGE, usageSince } from '../usage.ts';
+import { metered } from '../usage.ts';
 import { answerNotes, proposalNote } from './notes.ts';
 import { type Polled, poll } from './vote.ts';
 
@@ -14,18 +15,20 @@ const BATCH = 64;
 const PATIENCE = 6;
 
 export async function writePolled(
-  context: Context,
+  given: Context,
   at: { readonly system: string; readonly round: number; readonly policy: string; readonly solver: string },
 ): Promise<WriteRecord> {
-  const { engine, settings, matcher } = context;
+  const [measured, spent] = metered(given);
+  const [context, judged] = judging(measured);
+  const { settings, matcher } = context;
   const { seed, admitted } = settings;
-  const spent = usageSince(engine);
-  const env = await environment(context, at.solver, 'solver');
+  const [labelling, spentLabelling] = metered(context);
+  const env = await environment(labelling, at.solver, 'solver');
   const bank: BankItem[] = [];
   const refused: string[] = [];
   const notes: RolloutNote[] = [];
   const polls: Polled[] = [];
-  let [tried, changed, labelling] = [0, 0, NO_USAGE];
+  let [tried, changed] = [0, 0];
   for (let step = 0; bank.length < admitted && tried < PATIENCE * admitted; step++) {
     const prompts = Math.min(BATCH, admitted);
     const drafted = await propose(context, at.policy, {
@@ -44,7 +47,6 @@ export async function writePolled(
       refused.push(usable.includes(d) ? 'no_question' : 'outage');
       notes.push(proposalNote(d, null, undefined));
     }
-    const meter = usageSince(engine);
     const polled = await poll(
       formed.map((d, i) => ({
         question: d.rollout.question!,
@@ -56,7 +58,6 @@ export async function writePolled(
       env,
       matcher,
     );
-    labelling = addUsage(labelling, meter());
     polls.push(...polled);
     for (const [i, own] of polled.entries()) {
       if (bank.length >= admitted) break;
@@ -93,9 +94,10 @@ export async function writePolled(
       refused: countBy(polls.flatMap((own) => refusalOf(own) ?? [])),
       generations: rollouts.length,
       searches: rollouts.reduce((sum, { searches }) => sum + searches, 0),
-      usage: labelling,
+      usage: spentLabelling(),
     },
     usage: spent(),
+    ...judged(),
     rollouts: await putRollouts(context, notes),
     policy: at.policy,
   };

@@ -3,11 +3,12 @@
  * to last is a checkpoint on the server, named by the path it gave; sessions, models and samplers are made again as needed.
  */
 import type { Engine } from '../../../engine.ts';
+import { openBusyClock } from '../../../util/busy.ts';
 import { UserError } from '../../../util/error.ts';
 import { plainUrl } from '../../../util/http.ts';
 import { CAPS, type Caps } from './batch.ts';
 import { openForget } from './forget.ts';
-import { futuresOf, type Json } from './futures.ts';
+import { type Futures, futuresOf, type Json } from './futures.ts';
 import { openLive } from './live.ts';
 import { openModels } from './models.ts';
 import { TINKER_TIMES, type TinkerOptions } from './options.ts';
@@ -55,7 +56,13 @@ async function engineOf(transport: Transport, options: TinkerOptions): Promise<T
     if (!told.has(text)) warn(text);
     told.add(text);
   };
-  const futures = futuresOf(transport, profile, warn);
+  const clock = openBusyClock();
+  const { submit, retrieve, run } = futuresOf(transport, profile, warn);
+  const futures: Futures = {
+    submit: (...args) => clock.track(() => submit(...args)),
+    retrieve: (...args) => clock.track(() => retrieve(...args)),
+    run: (...args) => clock.track(() => run(...args)),
+  };
   const sessions = openSessions(transport, warn);
   const models = openModels({ transport, futures, sessions, profile, base, rank, seed });
   const live = openLive();
@@ -89,6 +96,7 @@ async function engineOf(transport: Transport, options: TinkerOptions): Promise<T
     },
     forget: openForget(transport),
     usage: () => ({ ...samplers.usage(), trained }),
+    busy: clock.total,
     async close() {
       await sessions.close();
       await transport.close();
