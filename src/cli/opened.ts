@@ -27,11 +27,10 @@ export function settingsIn({ recipe, config }: RunManifest): Json | null {
 export const systemsIn = ({ recipe, config }: RunManifest, { systems }: EvolveConfig): readonly string[] =>
   recipe === 'train' ? [(config as { readonly recipe: string }).recipe] : systems;
 
-/** @throws UserError: no run there, another kind of run, or its documents or policy are gone. */
-export async function openedRun(dir: string): Promise<OpenedRun> {
-  const reader = await openReader(dir);
-  const { recipe } = reader.manifest;
-  const written = settingsIn(reader.manifest);
+/** @throws UserError: another kind of run, or one of another version. */
+export function configOf({ dir, manifest }: RunReader): EvolveConfig {
+  const { recipe } = manifest;
+  const written = settingsIn(manifest);
   if (written === null) {
     throw new UserError(
       `${dir}: a run of "${recipe}"; expected one of ${[...Object.keys(COMMANDS), 'train'].join(', ')}`,
@@ -40,11 +39,15 @@ export async function openedRun(dir: string): Promise<OpenedRun> {
   const result = evolveSchema.safeParse(written);
   if (!result.success) {
     const { message } = firstComplaint(result.error, written);
-    throw new UserError(
-      `${dir}/run.json: ${message}; the run is from another version (${reader.manifest.codeVersion})`,
-    );
+    throw new UserError(`${dir}/run.json: ${message}; the run is from another version (${manifest.codeVersion})`);
   }
-  const config = result.data;
+  return result.data;
+}
+
+/** @throws UserError: no run there, another kind of run, or its documents or policy are gone. */
+export async function openedRun(dir: string): Promise<OpenedRun> {
+  const reader = await openReader(dir);
+  const config = configOf(reader);
   const systems = systemsIn(reader.manifest, config);
   return { reader, config, systems, task: await openTask(config, await runTokenizer(config)) };
 }

@@ -13,6 +13,8 @@ export interface ParsedQuestion {
   readonly start: string;
   /** In the order they are followed: one per hop. */
   readonly relations: readonly Relation[];
+  /** The wording of each relation. */
+  readonly words: readonly string[];
 }
 
 export interface Chain {
@@ -32,12 +34,24 @@ export function parseQuestion(text: string): ParsedQuestion | null {
   const hops = (words.length - 2) / 2;
   if (!Number.isInteger(hops) || hops < 1) return null;
   const relations: Relation[] = [];
+  const wordings: string[] = [];
   for (let i = 0; i < hops; i++) {
     const relation = RELATION_BY_WORD.get(words[2 * i]!);
     if (relation === undefined || words[2 * i + 1] !== 'of') return null;
     relations.unshift(relation);
+    wordings.unshift(words[2 * i]!);
   }
-  return { start: words.slice(-2).join(' '), relations };
+  return { start: words.slice(-2).join(' '), relations, words: wordings };
+}
+
+/** The question in canonical words: equal for all that follow the same relations from the same name. Null for no chain. */
+export function factOf(text: string): string | null {
+  const parsed = parseQuestion(text);
+  if (parsed === null) return null;
+  return writeQuestion(
+    parsed.start,
+    parsed.relations.map(({ wordings: [canonical] }) => canonical),
+  );
 }
 
 /** The true answer, from the knowledge base; null when the question has none. */

@@ -5,6 +5,8 @@ import type { RunReader } from '../../store/read.ts';
 import type { Hops } from '../../types.ts';
 import { UserError } from '../../util/error.ts';
 import { rng } from '../../util/rng.ts';
+import { reword } from '../../world/reword.ts';
+import type { World } from '../../world/world.ts';
 import { readRun } from '../rounds.ts';
 
 export interface BankQuestion extends BankItem {
@@ -96,3 +98,10 @@ export function sampleBank(bank: readonly BankQuestion[], limit: number): readon
   );
   return bank.filter((_, i) => kept.has(i));
 }
+
+/** Every question in up to `n` wordings, `ID/w0` as it was asked; one that is no chain of relations is kept as it is. */
+export const rewordBank = (bank: readonly BankQuestion[], world: World, n: number): readonly BankQuestion[] =>
+  bank.flatMap((item) => {
+    const texts = reword(world, item.question, n, item.id);
+    return texts === null ? [item] : texts.map((question, i) => ({ ...item, id: `${item.id}/w${i}`, question }));
+  });
