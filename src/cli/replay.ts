@@ -17,6 +17,7 @@ import { openTask } from '../recipe/task.ts';
 import { replayMarkdown, replayText } from '../report/replay.ts';
 import { openReader } from '../store/read.ts';
 import type { Task } from '../train/context.ts';
+import { judging } from '../train/judged.ts';
 import { replaceFile } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
 import { contentId } from '../util/id.ts';
@@ -118,9 +119,12 @@ async function runReplay(command: Command, flags: Flags, progress: ProgressView,
       }
     });
     progress.note('auditing');
-    const auditor = bank.some(({ reference }) => reference !== undefined) ? goldAuditor(matcher) : task.auditor;
-    const logged = await loggedFeedback(bank, matcher);
-    return replayReport(await openReader(folder), auditor, bank, logged);
+    const [audit, judged] = judging({ matcher });
+    const auditor = bank.some(({ reference }) => reference !== undefined) ? goldAuditor(audit.matcher) : task.auditor;
+    const logged = await loggedFeedback(bank, audit.matcher);
+    const found = await replayReport(await openReader(folder), auditor, bank, logged, task.factOf);
+    const { judged: auditJudged } = judged();
+    return { ...found, ...(auditJudged === undefined ? {} : { auditJudged }) };
   });
   await replaceFile(join(folder, 'report.md'), `${replayMarkdown(report)}\n`);
   progress.close();

@@ -17,7 +17,7 @@ import type { Passage, Question, Source } from '../types.ts';
 import { UserError } from '../util/error.ts';
 import { rng } from '../util/rng.ts';
 import { noisy } from '../world/noisy.ts';
-import { goldQuestions } from '../world/question.ts';
+import { factOf, goldQuestions } from '../world/question.ts';
 import { generateWorld, type World } from '../world/world.ts';
 import type { EvolveConfig } from './config.ts';
 
@@ -68,6 +68,7 @@ async function openWorld(config: EvolveConfig, settings: TaskOf<'world'>): Promi
     hopMix: readHopMix(config.hopMix),
     limits: miniLimits,
     gold,
+    factOf,
     material: (source) => sources.get(source)!,
     sourceText: (source) => textOf(sources.get(source)),
   };

@@ -4,7 +4,7 @@ import type { Measure } from '../recipe/audit/scope.ts';
 import type { ReplayReport } from '../recipe/replay/report.ts';
 import type { Spread } from '../recipe/seeds/spread.ts';
 import { type CaptionedTable, captionedLines, captionedMarkdown } from './captioned.ts';
-import { count, duration, interval, share, signed } from './format.ts';
+import { count, DASH, duration, interval, share, signed } from './format.ts';
 import { visible } from './visible.ts';
 import { SYMBOLS } from './words.ts';
 
@@ -15,19 +15,35 @@ const HEADS: Readonly<Record<Measure, string>> = { TP: 'T_P', TS: 'T_S', A: 'A',
 const spread = ({ mean, sd }: Spread, number = share): string => number(mean) + (sd === null ? '' : ` ± ${share(sd)}`);
 
 export function replayTables(report: ReplayReport): CaptionedTable[] {
-  const { base, baseProbe, logged, arms, setup } = report;
+  const { base, baseProbe, logged, arms, setup, bank } = report;
   const plain = (name: string, scope: NonNullable<ReplayReport['base']>, probe: number | null): string[] => [
     name,
     ...SHOWN.map((m) => share(m === 'excess' ? null : scope.shares?.[m])),
     share(scope.coverage),
     share(probe),
     share(null),
+    share(null),
   ];
   const seeds = arms[0]?.seeds ?? 0;
   return [
     {
-      caption: `${count(setup.questions)} questions of ${count(setup.sources)} sources; mean ± SD over ${seeds} seed${seeds === 1 ? ' (a single run)' : 's'}`,
-      heads: ['plan', ...SHOWN.map((m) => HEADS[m]), 'J/E', 'probe EM', 'overlap'],
+      caption: 'The bank; asked again: share of questions whose fact another question of the bank asks too',
+      heads: ['questions', 'sources', 'questions a source', 'distinct texts', 'distinct facts', 'asked again'],
+      numbersFrom: 0,
+      rows: [
+        [
+          count(setup.questions),
+          count(setup.sources),
+          (setup.questions / setup.sources).toFixed(1),
+          count(bank.texts),
+          bank.facts === null ? DASH : count(bank.facts),
+          share(bank.repeated),
+        ],
+      ],
+    },
+    {
+      caption: `The arms: mean ± SD over ${seeds} seed${seeds === 1 ? ' (a single run)' : 's'}`,
+      heads: ['plan', ...SHOWN.map((m) => HEADS[m]), 'J/E', 'probe EM', 'overlap', 'same fact'],
       rows: [
         ...(logged === null ? [] : [plain('logged', logged, null)]),
         ...(base === null ? [] : [plain('base', base, baseProbe)]),
@@ -37,6 +53,7 @@ export function replayTables(report: ReplayReport): CaptionedTable[] {
           share(arm.coverage.mean),
           arm.probe === null ? share(null) : spread(arm.probe),
           share(arm.overlap),
+          share(arm.sameFact),
         ]),
       ],
     },
@@ -64,7 +81,7 @@ const bounds = (text: string): string => text.slice(text.indexOf('['));
 
 export function replayText(report: ReplayReport, colours: ReturnType<typeof picocolors.createColors>): string {
   const { bold, dim } = colours;
-  const { setup, config, auditor, verified } = report;
+  const { setup, config, auditor, verified, judged, auditJudged } = report;
   const title = visible(
     `replay in ${setup.task}, ${config.updates} updates a grader, seeds ${config.seeds.join(', ')}, audited by ${auditor}`,
   );
@@ -73,11 +90,15 @@ export function replayText(report: ReplayReport, colours: ReturnType<typeof pico
   return [
     [bold(title)],
     ...parts,
-    SYMBOLS.map(([symbol, meaning]) => dim(`${symbol.padEnd(8)} ${meaning}`)),
+    SYMBOLS.map(([symbol, meaning]) => dim(`${symbol.padEnd(9)} ${meaning}`)),
     [
-      dim('probe EM exact match of the graders on held-out questions'),
-      dim('overlap  share of questions whose source is in the ancestry of their grader'),
+      dim('probe EM  exact match of the graders on held-out questions'),
+      dim('overlap   share of questions whose source is in the ancestry of their grader'),
+      dim('same fact share of questions whose fact is asked in the part of the bank that their grader trains on'),
       ...(admitted.length === 0 ? [] : [dim(`MSV admitted ${admitted.join(', ')} questions`)]),
+      ...(auditJudged === undefined
+        ? []
+        : [dim(`judge requests: ${count(judged)} of the replay, ${count(auditJudged)} of its audit`)]),
       dim(`wall-clock ${duration(report.ms)}${report.done ? '' : '; not finished'}`),
     ],
   ]

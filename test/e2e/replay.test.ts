@@ -10,8 +10,9 @@ import type { ReplayAnswer } from '../../src/recipe/replay/record.ts';
 import type { ReplayReport } from '../../src/recipe/replay/report.ts';
 import type { StepRecord } from '../../src/record.ts';
 import { openReader, type RunReader } from '../../src/store/read.ts';
+import { openRun } from '../../src/store/run.ts';
 import { recorded } from '../cli/terminal.ts';
-import { runTiny } from './tiny.ts';
+import { runTiny, tinyConfig } from './tiny.ts';
 
 const PLANS = 'coupled,crossfit,same-source,half-budget,msv+crossfit';
 let root: string;
@@ -103,6 +104,44 @@ describe('fixed-bank replay', () => {
     expect(found.logged!.shares).toMatchObject({ TP: right, A: 0.5, TS: right / 2, F: (1 - right) / 2 });
     expect(await readFile(join(root, 'replay-file', 'report.md'), 'utf8')).toContain('| coupled |');
   }, 60_000);
+
+  it('says how often the bank asks a fact, and whose grader trains on it', async () => {
+    const seen = Object.fromEntries(report.arms.map(({ arm, sameFact }) => [arm, sameFact]));
+    expect(seen).toMatchObject({ coupled: 1, crossfit: 0, 'same-source': 1, 'half-budget': 0, 'msv+crossfit': 0 });
+    const bank = recorded();
+    const args = ['bank', join(root, 'run'), '--limit', '4', '--wordings', '2', '--out', join(root, 'reworded.jsonl')];
+    expect(await runProgram(args, bank.terminal), bank.err()).toBe(0);
+    expect(bank.err()).toMatch(/^8 questions in .*: 4 of the run, in up to 2 wordings each\n$/);
+    const rows: BankQuestion[] = (await readFile(join(root, 'reworded.jsonl'), 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(rows.map(({ id }) => id.slice(-3))).toEqual(['/w0', '/w1', '/w0', '/w1', '/w0', '/w1', '/w0', '/w1']);
+    const limited = recorded();
+    expect(await runProgram(['bank', join(root, 'run'), '--limit', '4'], limited.terminal)).toBe(0);
+    const asked = limited
+      .out()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).question);
+    expect(rows.filter(({ id }) => id.endsWith('/w0')).map(({ question }) => question)).toEqual(asked);
+    const own = recorded();
+    const replay = ['replay', '--bank', join(root, 'reworded.jsonl'), '--run', join(root, 'replay-reworded')];
+    const small = ['--plans', 'coupled', '--seeds', '1', '--updates', '1', '--probe', '4', '--responses', '2'];
+    const world = ['--questions', '4', '--policy', 'mini', '--world-seed', '5', '--gold-per-hop', '3'];
+    expect(await runProgram([...replay, ...small, ...world], own.terminal), own.err()).toBe(0);
+    expect(own.out()).toMatch(/asked again\n +8 .* 1\.000\n/);
+    expect(own.out()).toMatch(/\ncoupled .* 1\.000\n/);
+  }, 60_000);
+
+  it('rewords no questions about documents', async () => {
+    const config = tinyConfig({ task: { kind: 'docs', path: './handbook', gold: 8 }, policy: 'reader' });
+    const dir = join(root, 'docs');
+    await (await openRun(dir, { recipe: 'evolve', config, seed: 1, codeVersion: 'test', parents: [] })).close();
+    const { terminal, err } = recorded();
+    expect(await runProgram(['bank', dir, '--wordings', '2'], terminal)).toBe(2);
+    expect(err()).toContain('is about the documents ./handbook; only questions of the miniature world can be reworded');
+  });
 
   it('goes on where it stopped, and refuses a bank about other sources', async () => {
     const again = recorded();

@@ -9,7 +9,8 @@ import { auditScope, contrastScopes, type Intervals, MEASURES, type Measure, typ
 import { type Spread, spreadOf } from '../seeds/spread.ts';
 import type { BankQuestion } from './bank.ts';
 import type { ReplayConfig } from './config.ts';
-import { ARMS, askings } from './plan.ts';
+import { type BankShape, bankShape, type FactOf, factsOf, factsSeen } from './facts.ts';
+import { ARMS, type Asking, askings } from './plan.ts';
 import type { ReplayAnswer, ReplaySetup, ReplayVerify } from './record.ts';
 
 export interface ArmReport {
@@ -25,6 +26,8 @@ export interface ArmReport {
   readonly probe: Spread | null;
   /** Share of questions whose source is in their grader's ancestry. */
   readonly overlap: number;
+  /** Share of questions whose fact is asked in the part of the bank that their grader trains on; null where no text says it. */
+  readonly sameFact: number | null;
   /** This arm minus coupled, seed by seed; null for coupled itself, or where coupled is not replayed. */
   readonly againstCoupled: {
     readonly measures: Readonly<Record<Measure, Spread>>;
@@ -39,6 +42,7 @@ export interface ReplayReport {
   readonly codeVersion: string;
   readonly auditor: string;
   readonly setup: ReplaySetup;
+  readonly bank: BankShape;
   readonly done: boolean;
   /** The policy that nothing was fitted to. */
   readonly base: ScopeAudit | null;
@@ -47,6 +51,10 @@ export interface ReplayReport {
   readonly logged: ScopeAudit | null;
   readonly arms: readonly ArmReport[];
   readonly verified: readonly Pick<ReplayVerify, 'verification'>[];
+  /** Distinct pairs of answers that a judge had to compare, counted record by record. */
+  readonly judged: number;
+  /** The same of this audit; absent where its matcher asks nobody. */
+  readonly auditJudged?: number;
   readonly ms: number;
 }
 
@@ -61,10 +69,11 @@ export async function replayReport(
   auditor: Auditor,
   bank: readonly BankQuestion[],
   logged: readonly Feedback[],
+  factOf: FactOf = () => null,
 ): Promise<ReplayReport> {
   let setup: ReplaySetup | null = null;
   let done = false;
-  let ms = 0;
+  let [ms, requests] = [0, 0];
   const found: Found = { answers: new Map(), probes: new Map(), verified: new Map() };
   for await (const { key, value, ms: own } of reader.events()) {
     ms += own;
@@ -75,6 +84,7 @@ export async function replayReport(
       | EvaluationRecord
       | StepRecord
       | { kind: 'done' };
+    if ('judged' in record) requests += record.judged ?? 0;
     if (record.kind === 'replay-setup') setup = record;
     else if (record.kind === 'replay-answer') found.answers.set(key, record);
     else if (record.kind === 'replay-verify') found.verified.set(key, record);
@@ -101,12 +111,14 @@ export async function replayReport(
     codeVersion: reader.manifest.codeVersion,
     auditor: auditor.name,
     setup,
+    bank: bankShape(bank, factOf),
     done,
     base: scopeOf('base/answer'),
     baseProbe: baseProbe === undefined ? null : accuracy(baseProbe),
     logged: logged.length === 0 ? null : auditScope([await judge(logged)], 'logged'),
-    arms: config.arms.flatMap((arm) => armReport(arm, config, bank, found, judged) ?? []),
+    arms: config.arms.flatMap((arm) => armReport(arm, config, bank, found, judged, factOf) ?? []),
     verified: [...found.verified.values()].map(({ verification }) => ({ verification })),
+    judged: requests,
     ms,
   };
 }
@@ -119,6 +131,7 @@ function armReport(
   bank: readonly BankQuestion[],
   found: Found,
   judged: ReadonlyMap<string, StepOf<Feedback>>,
+  factOf: FactOf,
 ): ArmReport | null {
   const key = (seed: number, name = arm) => `seed${seed}/answer/${name}`;
   const seeds = config.seeds.filter((seed) => judged.has(key(seed)));
@@ -142,6 +155,10 @@ function armReport(
     intervals: whole.intervals,
     probe: probes.includes(null) ? null : spreadOf(probes as number[]),
     overlap: answers.reduce((sum, { overlap }) => sum + overlap, 0) / questions,
+    sameFact: sameFact(
+      seeds.map((seed) => planOf(arm, seed, config, bank, found)),
+      factOf,
+    ),
     againstCoupled: paired
       ? {
           measures: measures((m) => own.map((scope, i) => measureOf(scope, m) - measureOf(coupled[i]!, m))),
@@ -165,19 +182,41 @@ const measures = (values: (m: Measure) => readonly number[]): Readonly<Record<Me
 const measureOf = ({ shares }: ScopeAudit, m: Measure): number =>
   shares === null ? Number.NaN : m === 'excess' ? shares.A - shares.TS : shares[m];
 
+interface Planned {
+  readonly bank: readonly BankQuestion[];
+  readonly askings: readonly Asking[];
+}
+
+/** What the arm's graders are fitted on and asked, of the bank with its labels. */
+function planOf(
+  name: string,
+  seed: number,
+  { updates }: ReplayConfig,
+  drafts: readonly BankQuestion[],
+  { verified }: Found,
+): Planned {
+  const arm = ARMS.find((row) => row.name === name)!;
+  const bank = arm.labels === 'msv' ? (verified.get(`seed${seed}/verify`)?.bank ?? []) : drafts;
+  return { bank, askings: askings(arm, bank, seed, updates) };
+}
+
+function sameFact(planned: readonly Planned[], factOf: FactOf): number | null {
+  const found = planned.map((own) => factsSeen(factsOf(own.bank, factOf), own.askings));
+  const of = found.reduce((sum, own) => sum + own.of, 0);
+  return of === 0 ? null : found.reduce((sum, { seen }) => sum + seen, 0) / of;
+}
+
 /** Null while a grader has not been examined. */
 function probeOf(
   name: string,
   seed: number,
   config: ReplayConfig,
   drafts: readonly BankQuestion[],
-  { probes, verified }: Found,
+  found: Found,
 ): number | null {
-  const arm = ARMS.find((row) => row.name === name)!;
-  const bank = arm.labels === 'msv' ? (verified.get(`seed${seed}/verify`)?.bank ?? []) : drafts;
   let [right, asked] = [0, 0];
-  for (const { fit, asked: own } of askings(arm, bank, seed, config.updates)) {
-    const record = probes.get(`seed${seed}/probe/${fit.name}@${fit.updates}`);
+  for (const { fit, asked: own } of planOf(name, seed, config, drafts, found).askings) {
+    const record = found.probes.get(`seed${seed}/probe/${fit.name}@${fit.updates}`);
     if (record === undefined) return null;
     right += own.length * accuracy(record);
     asked += own.length;
