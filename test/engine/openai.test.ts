@@ -207,13 +207,19 @@ describe('token ids', () => {
       'ids of another vocabulary',
       { token_ids: [2_000_000], finish_reason: 'stop' },
       5,
-      /token 2000000.*--tokenizer must/,
+      /sampled token 2000000 after "Hello", but the tokenizer has 1114114 tokens; --tokenizer must be the folder/,
+    ],
+    [
+      'ids that are other words there',
+      { token_ids: [72, 105], text: ' world', finish_reason: 'length' },
+      5,
+      /the server's reply is " world", and its tokens are "Fg" by the tokenizer \(1114114 tokens\); --tokenizer must/,
     ],
     [
       'another count of the prompt',
       { token_ids: [5], finish_reason: 'stop' },
       9,
-      /counts 9 tokens where 5 ids were sent/,
+      /counts 9 tokens where "Hello" is 5 by the tokenizer/,
     ],
   ])('are refused at the start: %s', async (_, choice, prompt_tokens, message) => {
     const body = { choices: [choice], usage: { prompt_tokens, completion_tokens: 1 } };

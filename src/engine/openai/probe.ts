@@ -3,6 +3,7 @@ import type { SampleRequest, Tokenizer } from '../../engine.ts';
 import { IM_END } from '../../text/chat.ts';
 import { messageOf, UserError } from '../../util/error.ts';
 import { type HttpReply, plainUrl } from '../../util/http.ts';
+import { otherText } from '../misfit.ts';
 import { type Client, check, notJson, PromptTooLong, refuseErrorBody } from './client.ts';
 import { lengthsText } from './context-length.ts';
 import { parseJson } from './server.ts';
@@ -16,6 +17,9 @@ const REPLACED: Readonly<Record<string, string | null>> = {
   temperature: null,
   top_p: null,
 };
+
+/** Tokens of the first reply whose text is compared. */
+const IDS = 8;
 
 /** A body as the server takes it, and the fields of ours that it does not. */
 export interface Accepted {
@@ -35,7 +39,14 @@ export async function probe(client: Client, options: ProbeOptions): Promise<Acce
   const { wire, name, tokenizer, bodyOf } = options;
   const prompt = tokenizer.encode(['Hello']);
   const stop = name === 'ids' ? [] : [tokenizer.tag(IM_END)];
-  const request: SampleRequest = { prompt, maxTokens: 1, temperature: 0, topP: 1, stop, key: 'probe' };
+  const request: SampleRequest = {
+    prompt,
+    maxTokens: name === 'ids' ? IDS : 1,
+    temperature: 0,
+    topP: 1,
+    stop,
+    key: 'probe',
+  };
   const url = client.root + wire.path;
   const refused: string[] = [];
   for (;;) {
@@ -46,10 +57,12 @@ export async function probe(client: Client, options: ProbeOptions): Promise<Acce
       continue;
     }
     const json = settled(reply, url, client.keyName);
-    const counted = read(json, wire, request, url, name);
+    const { tokens, counted } = read(json, wire, request, url, name);
+    const misfit = name === 'ids' ? otherText(tokens, textIn(json), tokenizer) : null;
+    if (misfit !== null) throw misfit;
     if (name === 'ids' && counted !== null && counted !== prompt.length)
       throw new UserError(
-        `${plainUrl(url)} counts ${counted} tokens where ${prompt.length} ids were sent: it does not take them as they are; leave --tokenizer out to use it with text`,
+        `${plainUrl(url)} counts ${counted} tokens where "Hello" is ${prompt.length} by the tokenizer (${tokenizer.vocabSize} tokens): it does not take ids as they are; leave --tokenizer out to use it with text`,
       );
     return { adapt: (body) => adapted(body, refused), refused };
   }
@@ -73,17 +86,29 @@ function settled(reply: HttpReply, url: string, keyName: string): unknown {
   }
 }
 
-/** Prompt tokens by the server's count, if it counts. */
-function read(json: unknown, wire: Wire, request: SampleRequest, url: string, name: WireName): number | null {
+/** `counted`: prompt tokens by the server's count, if it counts. */
+function read(
+  json: unknown,
+  wire: Wire,
+  request: SampleRequest,
+  url: string,
+  name: WireName,
+): { readonly tokens: readonly number[]; readonly counted: number | null } {
   try {
     const { tokens, usage } = readReply(json, wire, request);
     if (name === 'ids' && tokens.length === 0) throw new Error('the reply has no token ids');
-    return usage?.prompt ?? null;
+    return { tokens, counted: usage?.prompt ?? null };
   } catch (error) {
     if (error instanceof UserError) throw error;
     const hint = name === 'ids' ? '; leave --tokenizer out to use it with text' : '';
     throw new UserError(`${plainUrl(url)} cannot be used: ${messageOf(error)}${hint}`);
   }
+}
+
+/** What the server says that its tokens are. */
+function textIn(json: unknown): string {
+  const text = (json as { choices?: { text?: unknown }[] }).choices?.[0]?.text;
+  return typeof text === 'string' ? text : '';
 }
 
 function adapted(body: Body, refused: readonly string[]): Body {

@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import type { Completion, SampleRequest, Tokenizer } from '../../engine.ts';
-import { InfraError, UserError } from '../../util/error.ts';
+import { InfraError } from '../../util/error.ts';
+import { unknownHere } from '../misfit.ts';
 import { messagesOf, type Prompt, textOf } from './messages.ts';
 import type { ServerKind } from './server.ts';
 
@@ -94,18 +95,15 @@ export function wireOf(name: WireName, tokenizer: Tokenizer, kind: ServerKind): 
 const idsWire = (tokenizer: Tokenizer): Wire => ({
   path: '/completions',
   fields: ({ prompt, stop }) => ({ prompt, stop_token_ids: stop, return_token_ids: true, logprobs: 1 }),
-  read(choice, { stop }) {
+  read(choice, { prompt, stop }) {
     const inside = choice.logprobs?.content ?? [];
     const tokens = choice.token_ids ?? choice.response_token_ids ?? inside.flatMap(({ id }) => id ?? []);
     const logprobs = choice.logprobs?.token_logprobs ?? inside.map(({ logprob }) => logprob);
     if (logprobs.length !== 0 && logprobs.length !== tokens.length)
       throw new BadReply(`the reply has ${tokens.length} token ids and ${logprobs.length} log-probabilities`);
     if (tokens.length === 0 && (choice.text ?? '') !== '') throw new BadReply('the reply has text but no token ids');
-    const alien = tokens.find((id) => !Number.isInteger(id) || id < 0 || id >= tokenizer.vocabSize);
-    if (alien !== undefined)
-      throw new UserError(
-        `the server sampled token ${alien}, but the tokenizer has ${tokenizer.vocabSize}: --tokenizer must be that of its model`,
-      );
+    const misfit = unknownHere(prompt, tokens, tokenizer);
+    if (misfit !== null) throw misfit;
     // llama.cpp stops at the model's own end tokens alone.
     const end = tokens.findIndex((id) => stop.includes(id)) + 1;
     if (end === 0) return { tokens, logprobs, finish: finishOf(choice) };

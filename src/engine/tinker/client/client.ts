@@ -66,7 +66,18 @@ async function engineOf(transport: Transport, options: TinkerOptions): Promise<T
   const sessions = openSessions(transport, warn);
   const models = openModels({ transport, futures, sessions, profile, base, rank, seed });
   const live = openLive();
-  const samplers = openSamplers({ transport, futures, sessions, models, live, profile, base, seed, concurrency });
+  const samplers = openSamplers({
+    transport,
+    futures,
+    sessions,
+    models,
+    live,
+    profile,
+    base,
+    tokenizer,
+    seed,
+    concurrency,
+  });
   let trained = 0;
   return {
     // Without the address: the same model elsewhere is the same.
@@ -84,6 +95,7 @@ async function engineOf(transport: Transport, options: TinkerOptions): Promise<T
         profile,
         profileName: name,
         base,
+        tokenizer,
         caps,
         policy: samplers.policy,
         trained: (tokens) => {

@@ -1,7 +1,8 @@
 /** Sampling sessions of frozen weights: made when they are first needed, again when the server has lost them. */
 import pLimit from 'p-limit';
-import type { Completion, Policy, SampleRequest } from '../../../engine.ts';
+import type { Completion, Policy, SampleRequest, Tokenizer } from '../../../engine.ts';
 import { InfraError, UserError } from '../../../util/error.ts';
+import { unknownHere } from '../../misfit.ts';
 import { areZeroFilled } from './batch.ts';
 import { readCompletion, sampleBody } from './completions.ts';
 import type { Futures, Json } from './futures.ts';
@@ -12,6 +13,7 @@ import { readPolicyId } from './policy-id.ts';
 import type { Profile } from './profiles.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { Lost, type Transport } from './transport.ts';
+import { vocabularyError } from './vocabulary.ts';
 
 interface Sampler {
   readonly id: string;
@@ -29,6 +31,7 @@ export interface SamplersOptions {
   readonly live: Live;
   readonly profile: Profile;
   readonly base: string;
+  readonly tokenizer: Tokenizer;
   readonly seed: number;
   readonly concurrency: number;
 }
@@ -43,7 +46,7 @@ export interface Samplers {
 const FROZEN = 3;
 
 export function openSamplers(options: SamplersOptions): Samplers {
-  const { transport, futures, sessions, models, live, profile, base, seed } = options;
+  const { transport, futures, sessions, models, live, profile, base, tokenizer, seed } = options;
   const limit = pLimit(options.concurrency);
   const total = { sampled: 0, prefilled: 0 };
   const opened = new Map<string, Promise<Sampler>>();
@@ -136,11 +139,13 @@ export function openSamplers(options: SamplersOptions): Samplers {
       const body = sampleBody(request, { sampler: sampler.id, seq: sampler.nextSeq(), seed });
       try {
         const completion = readCompletion(await futures.run('asample', body, 'asample'), request);
+        const misfit = unknownHere(request.prompt, completion.tokens, tokenizer);
+        if (misfit !== null) throw misfit;
         total.sampled += completion.tokens.length;
         total.prefilled += request.prompt.length;
         return completion;
       } catch (error) {
-        if (!(error instanceof Lost)) throw error;
+        if (!(error instanceof Lost)) throw vocabularyError(error, [request.prompt], tokenizer);
         // Some servers look for the checkpoint only now.
         if (tries > 0) throw missing(error, policy);
         // A server that was started anew knows the checkpoints, not the sessions.

@@ -7,6 +7,7 @@ import type {
   OptimSettings,
   Policy,
   StateRef,
+  Tokenizer,
   TrainingClient,
 } from '../../../engine.ts';
 import { InfraError, UserError } from '../../../util/error.ts';
@@ -26,6 +27,7 @@ import type { Models, RemoteModel } from './models.ts';
 import { policyId, readPolicyId } from './policy-id.ts';
 import { PROFILES, type Profile, type ProfileName } from './profiles.ts';
 import { AGAIN, Lost } from './transport.ts';
+import { vocabularyError } from './vocabulary.ts';
 
 export interface TrainingOptions {
   readonly models: Models;
@@ -33,6 +35,7 @@ export interface TrainingOptions {
   readonly profile: Profile;
   readonly profileName: ProfileName;
   readonly base: string;
+  readonly tokenizer: Tokenizer;
   readonly caps: Caps;
   readonly policy: (id: string) => Policy;
   /** Hears of tokens trained. */
@@ -167,7 +170,7 @@ export class TinkerTraining implements TrainingClient {
     forward: boolean,
     wireLoss: Loss = loss,
   ): Promise<LossOutput> {
-    const { profile, caps, trained } = this.#o;
+    const { profile, caps, trained, tokenizer } = this.#o;
     const model = this.#need();
     if (forward && !profile.forward) throw new UserError('this server has no forward without gradients');
     const kind = forward && profile.encoding === 'json' ? 'forward' : 'forward_backward';
@@ -178,7 +181,10 @@ export class TinkerTraining implements TrainingClient {
           lossRequest(lossInput(chunk, wireLoss, options), { model: model.id, seq, forward }, profile.encoding),
         ),
       ),
-    );
+    ).catch((error) => {
+      const sequences = batch.map(({ tokens }) => tokens);
+      throw vocabularyError(error, sequences, tokenizer);
+    });
     for (const result of results) this.#checkKind(result);
     const logprobs = results.flatMap((result, i) => readLogprobs(result, chunks[i]!, kind));
     trained(batch.reduce((sum, { tokens }) => sum + tokens.length - 1, 0));
