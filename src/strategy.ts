@@ -34,6 +34,8 @@ export interface Attempt {
   readonly searches: number;
   /** Of those, the ones that found nothing; absent: none. */
   readonly emptySearches?: number;
+  /** Replies of the model without a text; absent: none. */
+  readonly emptyReplies?: number;
   readonly stop: StopReason;
   /** Set when `stop` is "error": an outage. */
   readonly error?: string;

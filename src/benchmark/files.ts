@@ -26,6 +26,7 @@ const itemSchema = z.object({
   f1: z.number().min(0).max(1),
   searches: z.number().int().min(0),
   emptySearches: z.number().int().min(1).optional(),
+  emptyReplies: z.number().int().min(1).optional(),
   stop: z.enum(['answer', 'turn-limit', 'token-limit', 'malformed', 'error']),
   error: z.string().optional(),
 });
@@ -101,10 +102,11 @@ export async function readEvaluation(dir: string): Promise<EvaluationResult> {
   const lines = join(dir, 'results.jsonl');
   const items: ItemResult[] = [];
   for await (const { row, where } of readJsonLines(lines)) {
-    const { error, emptySearches, ...item } = checked(itemSchema, row, where);
+    const { error, emptySearches, emptyReplies, ...item } = checked(itemSchema, row, where);
     items.push({
       ...item,
       ...(emptySearches === undefined ? {} : { emptySearches }),
+      ...(emptyReplies === undefined ? {} : { emptyReplies }),
       ...(error === undefined ? {} : { error }),
     });
   }

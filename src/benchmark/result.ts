@@ -24,6 +24,8 @@ export interface Outcome {
   readonly searches: number;
   /** Of those, the ones that found nothing; absent: none. */
   readonly emptySearches?: number;
+  /** Replies of the model without a text; absent: none. */
+  readonly emptyReplies?: number;
   readonly stop: StopReason;
   /** What the outage was, when `stop` is "error". */
   readonly error?: string;
@@ -51,7 +53,7 @@ export interface EvaluationResult {
 }
 
 export function scoreItem({ id, set, question, golden }: ExamQuestion, outcome: Outcome): ItemResult {
-  const { prediction, searches, emptySearches, stop, error } = outcome;
+  const { prediction, searches, emptySearches, emptyReplies, stop, error } = outcome;
   const scores = score(stop === 'error' ? '' : (prediction ?? ''), golden);
   return {
     id,
@@ -62,6 +64,7 @@ export function scoreItem({ id, set, question, golden }: ExamQuestion, outcome: 
     ...scores,
     searches,
     ...(emptySearches === undefined ? {} : { emptySearches }),
+    ...(emptyReplies === undefined ? {} : { emptyReplies }),
     stop,
     ...(error === undefined ? {} : { error }),
   };

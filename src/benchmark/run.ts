@@ -108,10 +108,11 @@ async function runBatch(
   return {
     kind: 'batch',
     questions: places,
-    outcomes: attempts.map(({ prediction, searches, emptySearches, stop, error }) => ({
+    outcomes: attempts.map(({ prediction, searches, emptySearches, emptyReplies, stop, error }) => ({
       prediction,
       searches,
       ...(emptySearches === undefined ? {} : { emptySearches }),
+      ...(emptyReplies === undefined ? {} : { emptyReplies }),
       stop,
       ...(error === undefined ? {} : { error }),
     })),

@@ -19,6 +19,8 @@ export interface Summary extends Measured<Metric> {
   readonly unanswered: number;
   readonly malformed: number;
   readonly truncated: number;
+  /** Share of the judged that got a reply without a text. */
+  readonly emptyReplies: number;
   /** Items lost to an outage, and their share of all items. */
   readonly failed: number;
   readonly failedShare: number;
@@ -47,6 +49,7 @@ export function summarise(items: readonly ItemResult[]): Summary {
     unanswered: share(({ prediction }) => prediction === null || prediction.trim() === ''),
     malformed: share(({ stop }) => stop === 'malformed'),
     truncated: share(({ stop }) => stop === 'turn-limit' || stop === 'token-limit'),
+    emptyReplies: share(({ emptyReplies = 0 }) => emptyReplies > 0),
     failed: items.length - judged.length,
     failedShare: items.length === 0 ? 0 : (items.length - judged.length) / items.length,
   };

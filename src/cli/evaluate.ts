@@ -11,7 +11,7 @@ import type { ExamProgress } from '../benchmark/run.ts';
 import type { Engine } from '../engine.ts';
 import { configOf, DEFAULT_BUDGET, defaultMaxTokens, type Examinee, evaluate, limited } from '../recipe/evaluate.ts';
 import { openRetriever } from '../recipe/open-retriever.ts';
-import { evaluationText, searchWarning } from '../report/evaluation/evaluation.ts';
+import { evaluationText, evaluationWarnings } from '../report/evaluation/evaluation.ts';
 import { droppedLine, warningLines } from '../report/evaluation/load.ts';
 import { count } from '../report/format.ts';
 import { visible } from '../report/visible.ts';
@@ -109,13 +109,17 @@ async function evaluateAll(flags: Flags, terminal: Terminal): Promise<void> {
           : error;
       });
       progress.close();
-      const warning = searchWarning(result);
-      if (warning !== null) progress.warn(`Warning: ${strategy}: ${warning}`);
+      for (const warning of evaluationWarnings(result)) progress.warn(`Warning: ${strategy}: ${warning}`);
       results.push({ strategy, dir, result });
       if (flags.json !== true) terminal.out(textOf(`${strategy}, ${titleOf(flags)}`, dir, result));
     }
     if (flags.json === true) {
-      const heads = results.map(({ strategy, dir, result }) => ({ strategy, dir, ...headOf(result) }));
+      const heads = results.map(({ strategy, dir, result }) => ({
+        strategy,
+        dir,
+        ...headOf(result),
+        warnings: evaluationWarnings(result),
+      }));
       terminal.json(flags.strategy === 'all' ? heads : heads[0]);
     }
     refuseIncomplete(results.map(({ result }) => result));

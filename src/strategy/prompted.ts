@@ -49,6 +49,7 @@ async function attempt(
   const turns: AttemptTurn[] = [];
   let searches = 0;
   let emptySearches = 0;
+  let emptyReplies = 0;
   let calls = 0;
   const tools: Tools = {
     ...limits,
@@ -65,6 +66,7 @@ async function attempt(
         key: `${id}/${calls++}`,
       });
       turns.push({ kind: 'reply', text });
+      if (text.trim() === '') emptyReplies++;
       return { text, finish };
     },
     async search(query) {
@@ -75,12 +77,16 @@ async function attempt(
       return hits;
     },
   };
-  const searched = () => ({ searches, ...(emptySearches === 0 ? {} : { emptySearches }) });
+  const counted = () => ({
+    searches,
+    ...(emptySearches === 0 ? {} : { emptySearches }),
+    ...(emptyReplies === 0 ? {} : { emptyReplies }),
+  });
   try {
-    return { ...read(await procedure(question, tools)), ...searched(), turns };
+    return { ...read(await procedure(question, tools)), ...counted(), turns };
   } catch (error) {
     if (!(error instanceof InfraError)) throw error;
-    return { prediction: null, ...searched(), stop: 'error', error: error.message, turns };
+    return { prediction: null, ...counted(), stop: 'error', error: error.message, turns };
   }
 }
 

@@ -15,13 +15,18 @@ export const searching = (env: Environment): Strategy => ({
   },
 });
 
-function attempt(rollout: Rollout, { tokenizer }: Environment): Attempt {
+function attempt(rollout: Rollout, { tokenizer, dialect }: Environment): Attempt {
   const { answer, searches, stop, error, turns } = rollout;
   const empty = turns.filter((turn) => turn.kind === 'search' && !turn.notice && turn.passages.length === 0).length;
+  const stops = dialect.stop.map((name) => tokenizer.tag(name));
+  const says = (tokens: readonly number[]): string =>
+    tokenizer.decode(tokens.filter((id) => !stops.includes(id))).trim();
+  const silent = turns.filter(({ kind, tokens }) => kind === 'reply' && says(tokens) === '').length;
   return {
     prediction: answer,
     searches,
     ...(empty === 0 ? {} : { emptySearches: empty }),
+    ...(silent === 0 ? {} : { emptyReplies: silent }),
     stop,
     ...(error === undefined ? {} : { error }),
     turns: turns.map(({ kind, tokens }) => ({ kind, text: tokenizer.decode(tokens) })),

@@ -228,6 +228,22 @@ describe('crossfold evaluate', () => {
     }
   });
 
+  it('warns when the model says nothing, in the text and in the JSON', async () => {
+    const { manifest, index, dir } = await material();
+    const { flags } = await server({ say: () => '' });
+    for (const strategy of ['cot', 'search']) {
+      const out = join(dir, strategy);
+      const args = ['--manifest', manifest, '--index', index, '--strategy', strategy, '--out', out, ...flags];
+      const taken = await run(...args);
+      expect(taken.code).toBe(0);
+      expect(taken.err).toContain(`Warning: ${strategy}: every question got an empty reply: `);
+      expect(taken.out).toContain(', with an empty reply 1.000.');
+      const { warnings, summary } = JSON.parse((await run(...args, '--json')).out);
+      expect(summary).toMatchObject({ unanswered: 1, emptyReplies: 1 });
+      expect(warnings).toEqual([expect.stringMatching(/^every question got an empty reply: .*rollouts\.jsonl/)]);
+    }
+  });
+
   it('needs no index where nothing is searched', async () => {
     const { manifest, dir } = await material();
     const { flags } = await server();
@@ -242,6 +258,7 @@ describe('crossfold evaluate', () => {
       ...flags,
     );
     expect(code).toBe(0);
+    expect(JSON.parse(out).warnings).toEqual([]);
     expect(JSON.parse(out).fingerprint).toMatchObject({
       strategy: 'cot',
       index: 'none',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { evaluationOf, scoreItem } from '../../src/benchmark/result.ts';
-import { evaluationText, searchWarning } from '../../src/report/evaluation/evaluation.ts';
+import { evaluationOf, type Outcome, scoreItem } from '../../src/benchmark/result.ts';
+import { evaluationText, evaluationWarnings } from '../../src/report/evaluation/evaluation.ts';
 
 it('a row says how many questions are behind it', () => {
   const questions = ['nq', 'nq', 'popqa', 'musique'].map((set, i) => ({
@@ -44,10 +44,32 @@ it('shows no zeros for questions that nobody answered', () => {
 
 it('warns when more than half of the searches found nothing', () => {
   const warned = (emptySearches: number) =>
-    searchWarning(
+    evaluationWarnings(
       evaluationOf({}, [scoreItem(one, { prediction: 'x', searches: 4, emptySearches, stop: 'answer' })], [one]),
     );
-  expect(warned(2)).toBe(null);
-  expect(warned(3)).toMatch(/^\.750 of the searches found nothing: /);
-  expect(warned(4)).toMatch(/^every search found nothing: /);
+  expect(warned(2)).toEqual([]);
+  expect(warned(3)).toEqual([expect.stringMatching(/^\.750 of the searches found nothing: /)]);
+  expect(warned(4)).toEqual([expect.stringMatching(/^every search found nothing: /)]);
+});
+
+it('warns when more than half of the questions got an empty reply, outages aside', () => {
+  const asked = [1, 2, 3, 4].map((n) => ({ ...one, id: `q${n}` }));
+  const silent = { prediction: null, searches: 0, emptyReplies: 2, stop: 'malformed' } as const;
+  const away = { prediction: null, searches: 0, stop: 'error', error: 'away' } as const;
+  const spoken = { prediction: 'x', searches: 0, stop: 'answer' } as const;
+  const exam = (outcomes: readonly Outcome[]) =>
+    evaluationOf(
+      {},
+      outcomes.map((outcome, i) => scoreItem(asked[i]!, outcome)),
+      asked,
+    );
+  expect(evaluationWarnings(exam([silent, spoken, silent, spoken]))).toEqual([]);
+  const most = exam([silent, spoken, silent, away]);
+  expect(evaluationWarnings(most)).toEqual([
+    expect.stringMatching(/^\.667 of the questions got an empty reply: .*chat template.*stop string.*--max-tokens/),
+  ]);
+  expect(evaluationText(most, { ran: true })).toContain('ended by a limit .000, with an empty reply .667.');
+  expect(evaluationWarnings(exam([silent, silent]))).toEqual([expect.stringMatching(/^every question got an empty/)]);
+  expect(evaluationText(exam([spoken]), { ran: true })).not.toContain('empty');
+  expect(evaluationWarnings(exam([away]))).toEqual([]);
 });

@@ -80,15 +80,29 @@ function figures(summary: Summary, layout: Layout): string[] {
   return [...layout(figuresGrid(summary)), '', `Means with 95 % bootstrap intervals over questions${levels}.`];
 }
 
-function attempts({ searches, emptySearches, unanswered, malformed, truncated }: Summary): string[] {
+function attempts(summary: Summary): string[] {
+  const { searches, emptySearches, unanswered, malformed, truncated, emptyReplies } = summary;
   const empty = emptySearches ?? 0;
+  const silent = emptyReplies > 0 ? `, with an empty reply ${share(emptyReplies)}` : '';
   return [
-    `Searches a question ${searches.toFixed(2)}${empty > 0 ? ` (${share(empty)} of them found nothing)` : ''}; without an answer ${share(unanswered)}, malformed ${share(malformed)}, ended by a limit ${share(truncated)}.`,
+    `Searches a question ${searches.toFixed(2)}${empty > 0 ? ` (${share(empty)} of them found nothing)` : ''}; without an answer ${share(unanswered)}, malformed ${share(malformed)}, ended by a limit ${share(truncated)}${silent}.`,
   ];
 }
 
+/** What makes the figures say little about the policy. */
+export const evaluationWarnings = (result: EvaluationResult): readonly string[] =>
+  [searchWarning(result), replyWarning(result)].filter((warning) => warning !== null);
+
+/** A model that mostly says nothing is more likely asked wrongly than at a loss; null: it speaks. */
+function replyWarning({ items }: EvaluationResult): string | null {
+  const { n, emptyReplies } = summarise(items);
+  if (n === 0 || emptyReplies <= 0.5) return null;
+  const what = emptyReplies === 1 ? 'every question' : `${share(emptyReplies)} of the questions`;
+  return `${what} got an empty reply: the figures say little about the model; likely causes are another chat template than the model's (try the other --api), a stop string that it begins with, a --max-tokens that its reasoning uses up, or prompts longer than its context; rollouts.jsonl has what it was sent`;
+}
+
 /** A search that finds nothing most of the time is more likely broken than the questions are hard; null: it finds enough. */
-export function searchWarning({ items }: EvaluationResult): string | null {
+function searchWarning({ items }: EvaluationResult): string | null {
   const empty = emptyShare(items);
   if (empty === null || empty <= 0.5) return null;
   const what = empty === 1 ? 'every search found nothing' : `${share(empty)} of the searches found nothing`;
