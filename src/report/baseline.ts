@@ -92,10 +92,12 @@ function hopTable(mixes: readonly HopMix[]): CaptionedTable {
 }
 
 function costTable({ audit: { cost } }: TrainReport): CaptionedTable {
+  // Runs without a judge have no column of it.
+  const asked = cost.some(({ judged }) => judged > 0);
   return {
     caption: 'Cost',
-    heads: ['', '', 'steps', 'time', 'sampled', 'prefilled', 'trained'],
-    rows: cost.map(({ round, phase, steps, ms, usage }) => [
+    heads: ['', '', 'steps', 'time', 'sampled', 'prefilled', 'trained', ...(asked ? ['judge requests'] : [])],
+    rows: cost.map(({ round, phase, steps, ms, usage, judged }) => [
       round === 0 ? 'base' : `round ${round}`,
       ROLES[phase] ?? phase,
       count(steps),
@@ -103,6 +105,7 @@ function costTable({ audit: { cost } }: TrainReport): CaptionedTable {
       large(usage.sampled),
       large(usage.prefilled),
       large(usage.trained),
+      ...(asked ? [count(judged)] : []),
     ]),
   };
 }

@@ -30,6 +30,20 @@ describe('settings', () => {
     expect((await resolved('evolve', ...args)).config.systems).toEqual([system]);
   });
 
+  it('of a judge: its address is no part of the name of the run, and another matcher leaves it behind', async () => {
+    const by = (url: string) => ['--matcher', 'judge', '--judge', url, '--judge-model', 'm'];
+    const { config, dir } = await resolved('evolve', ...by('openai:http://127.0.0.1:8000/?x=1'));
+    expect(config).toMatchObject({ matcher: 'judge', judge: 'openai:http://127.0.0.1:8000', judgeModel: 'm' });
+    expect((await resolved('evolve', ...by('openai:http://10.0.0.9:1/v1'))).dir).toBe(dir);
+    expect((await resolved('evolve', ...by('openai:http://10.0.0.9:1/v1'), '--judge-model', 'n')).dir).not.toBe(dir);
+    await expect(resolved('evolve', ...by('openai:http://me:key@host'))).rejects.toThrow(/must not hold a password/);
+    const file = join(folder(), 'run.yaml');
+    writeFileSync(file, 'matcher: judge\njudge: openai:http://127.0.0.1:8000\njudgeModel: m\n');
+    expect((await resolved('evolve', '--config', file)).config).toEqual(config);
+    const { config: exact } = await resolved('evolve', '--config', file, '--matcher', 'exact');
+    expect([exact.matcher, exact.judge, exact.judgeModel]).toEqual(['exact', undefined, undefined]);
+  });
+
   it('are those of the quick preset on the miniature world', async () => {
     const { config, preset, dir } = await resolved('compare');
     expect(preset).toBe('quick');

@@ -33,14 +33,16 @@ describe('matcher judge', () => {
 
   it('asks about an unordered pair once, and answers in the order of the batch', async () => {
     const fake = fakeJudge(goodReply);
-    const found = await judgeMatcher(fake).match([
+    const matcher = judgeMatcher(fake);
+    const pairs = [
       pair('4 July 1776', 'July 4, 1776'),
       pair('Oslo', 'OSLO!'),
       pair('July 4, 1776', '4 July 1776'),
       pair('4 July 1776', '4 July 1777'),
-    ]);
-    expect(found).toEqual([true, true, true, false]);
+    ];
+    expect(await matcher.match(pairs)).toEqual([true, true, true, false]);
     expect(fake.asked).toHaveLength(2);
+    expect(matcher.asks!(pairs)).toBe(2);
   });
 
   it('does not match on an unreadable verdict, and an outage is none', async () => {

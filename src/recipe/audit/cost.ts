@@ -1,6 +1,7 @@
 /** What each part of a run cost. Nothing is counted twice: shared rounds have rows of their own. */
 import type { Usage } from '../../engine.ts';
 import { mean } from '../../method/statistics.ts';
+import type { JudgeRequests } from '../../record.ts';
 import { addUsage, NO_USAGE } from '../../train/usage.ts';
 import { groupBy } from '../../util/group.ts';
 import { BASE, type Line, type RunLines } from '../rounds.ts';
@@ -17,13 +18,15 @@ export interface CostRow {
   /** Wall-clock time of the steps, summed; systems that ran side by side each count in full. */
   readonly ms: number;
   readonly usage: Usage;
+  /** Distinct pairs of answers that a judge had to compare, counted step by step. */
+  readonly judged: number;
   /** Proposer: mean feedback rollouts per prompt. Solver and auxiliary: mean responses per question. Else null. */
   readonly responses: number | null;
 }
 
 interface Part {
   readonly phase: CostRow['phase'];
-  readonly line: Line<{ readonly system: string; readonly round: number; readonly usage: Usage }>;
+  readonly line: Line<{ readonly system: string; readonly round: number; readonly usage: Usage } & JudgeRequests>;
   readonly responses: number | null;
 }
 
@@ -46,6 +49,7 @@ export function costRows({ setup, steps, writes, evaluations }: RunLines): CostR
         steps: own.length,
         ms: own.reduce((sum, part) => sum + part.line.ms, 0),
         usage: own.reduce((sum, part) => addUsage(sum, part.line.record.usage), NO_USAGE),
+        judged: own.reduce((sum, part) => sum + (part.line.record.judged ?? 0), 0),
         responses: own.some(({ responses }) => responses === null)
           ? null
           : mean(own.map(({ responses }) => responses!)),

@@ -13,6 +13,8 @@ export interface SystemCost {
   readonly verifications: number;
   readonly verificationSearches: number;
   readonly auxiliaryUpdates: number;
+  /** Distinct pairs of answers that a judge had to compare, counted step by step. */
+  readonly judged: number;
   readonly ms: number;
 }
 
@@ -37,6 +39,7 @@ export function systemCost({ steps, writes, evaluations }: RunLines, system: str
     verifications,
     verificationSearches: total((v) => v.searches),
     auxiliaryUpdates: mySteps.filter(({ record }) => record.phase === 'auxiliary').length,
+    judged: [...mySteps, ...myWrites].reduce((sum, { record }) => sum + (record.judged ?? 0), 0),
     ms: lines.reduce((sum, { ms }) => sum + ms, 0),
   };
 }

@@ -258,6 +258,7 @@ function meanCost(runs: readonly SeedRun[], system: string): SystemCost {
     verifications: mean((c) => c.verifications),
     verificationSearches: mean((c) => c.verificationSearches),
     auxiliaryUpdates: mean((c) => c.auxiliaryUpdates),
+    judged: mean((c) => c.judged),
     ms: mean((c) => c.ms),
   };
 }

@@ -66,9 +66,16 @@ export function costSection({ cost }: AuditReport): Html {
     steps: cost.reduce((sum, { steps }) => sum + steps, 0),
     ms: cost.reduce((sum, { ms }) => sum + ms, 0),
     usage: cost.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE),
+    judged: cost.reduce((sum, { judged }) => sum + judged, 0),
     responses: null,
   };
-  const rows = [...cost.map((row) => costRow(row, String(row.round), row.phase)), costRow(total, '', '')];
+  // Runs without a judge have no column of it.
+  const asked = total.judged > 0;
+  const rowOf = (row: CostRow, round: string, phase: string): Content[] => [
+    ...costRow(row, round, phase),
+    ...(asked ? [count(row.judged)] : []),
+  ];
+  const rows = [...cost.map((row) => rowOf(row, String(row.round), row.phase)), rowOf(total, '', '')];
   return html`<h2>Cost</h2>
 ${htmlTable(
   [
@@ -76,6 +83,7 @@ ${htmlTable(
     numeric('round'),
     { head: 'phase' },
     ...['steps', 'time', 'sampled', 'prefilled', 'trained', 'rollouts a prompt'].map(numeric),
+    ...(asked ? ['judge requests'].map(numeric) : []),
   ],
   rows,
   'Tokens and wall-clock time, each thing once. Rollouts a prompt: feedback rollouts per proposer prompt, or responses per question of a solver.',

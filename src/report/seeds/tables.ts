@@ -109,6 +109,7 @@ function costTable({ costs, systems }: SeedsReport): CaptionedTable {
       'of them MSV',
       'MSV searches',
       'auxiliary updates',
+      'judge requests',
       'time',
     ],
     rows: systems.map((system) => {
@@ -123,6 +124,7 @@ function costTable({ costs, systems }: SeedsReport): CaptionedTable {
         count(cost.verifications),
         count(cost.verificationSearches),
         count(cost.auxiliaryUpdates),
+        count(cost.judged) + times(cost.judged, first.judged),
         duration(cost.ms) + times(cost.ms, first.ms),
       ];
     }),
