@@ -1,6 +1,7 @@
 /** `crossfold ask`: one question to the evolved solver, with its searches and what it read. */
 import { Command } from 'commander';
 import type { Engine } from '../engine.ts';
+import { engineAt } from '../recipe/address.ts';
 import { ask } from '../recipe/ask.ts';
 import { openRunEngine } from '../recipe/run-engine.ts';
 import { sharedOf } from '../recipe/systems.ts';
@@ -21,6 +22,7 @@ import type { Terminal } from './terminal.ts';
 interface Flags {
   readonly run: string;
   readonly system?: string;
+  readonly engine?: string;
   readonly json?: boolean;
 }
 
@@ -54,6 +56,7 @@ export function askCommand(terminal: Terminal): Command {
     .argument('<question>', 'for documents: a sentence of theirs with a blank, written ____')
     .requiredOption('--run <dir>', 'folder of a run of evolve or compare')
     .option('--system <name>', 'whose solver (default: the last system of the run)')
+    .option('--engine <spec>', 'where the server of the run is now: tinker:URL (default: where it was last)')
     .option('--json', 'print the answer as JSON')
     .addHelpText(
       'after',
@@ -67,7 +70,8 @@ export function askCommand(terminal: Terminal): Command {
       const progress = openProgress(terminal, 0, flags.json === true);
       try {
         progress.note('opening the run');
-        const { reader, config, systems, task } = await openedRun(flags.run);
+        const { reader, config: last, systems, task } = await openedRun(flags.run);
+        const config = flags.engine === undefined ? last : engineAt(flags.engine, last);
         if (config.task.kind === 'docs' && !question.includes(BLANK)) {
           throw new UserError(
             `question "${question}": expected a statement of the documents with a blank, written ${BLANK}`,

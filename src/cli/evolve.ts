@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { ALARM_NAMES, type AlarmName } from '../method/health.ts';
-import { asRecorded } from '../recipe/address.ts';
+import { asRecorded, recordAddresses } from '../recipe/address.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
 import { evolve } from '../recipe/evolve.ts';
 import type { CommandName } from '../recipe/presets.ts';
@@ -155,6 +155,7 @@ async function runLoop(
         progress.note('starting the engine');
         const engine = await openRunEngine(config, run.blobs, warn);
         try {
+          await recordAddresses(folder, config);
           if (config.engine !== undefined) await refuseGap(engine, flags.maxGap, progress);
           const matcher = await matcherIn(folder);
           await evolve({ config, run, engine, task, matcher, report, signal, stopOn: flags.stopOn });

@@ -1,4 +1,5 @@
 /** A run of evolve, compare or train opened for reading, with the task it was about. */
+import { lastAddresses } from '../recipe/address.ts';
 import { firstComplaint } from '../recipe/complaint.ts';
 import { type EvolveConfig, evolveSchema } from '../recipe/config.ts';
 import { COMMANDS } from '../recipe/presets.ts';
@@ -47,7 +48,7 @@ export function configOf({ dir, manifest }: RunReader): EvolveConfig {
 /** @throws UserError: no run there, another kind of run, or its documents or policy are gone. */
 export async function openedRun(dir: string): Promise<OpenedRun> {
   const reader = await openReader(dir);
-  const config = configOf(reader);
+  const config = await lastAddresses(dir, configOf(reader));
   const systems = systemsIn(reader.manifest, config);
   return { reader, config, systems, task: await openTask(config, await runTokenizer(config)) };
 }

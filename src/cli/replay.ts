@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Command, Option } from 'commander';
 import { goldAuditor } from '../auditor/gold.ts';
-import { asRecorded, unplaced } from '../recipe/address.ts';
+import { asRecorded, recordAddresses, unplaced } from '../recipe/address.ts';
 import type { EvolveConfig } from '../recipe/config.ts';
 import { type BankQuestion, bankLine, bankOfRun, readBankFile, sampleBank } from '../recipe/replay/bank.ts';
 import type { ReplayConfig } from '../recipe/replay/config.ts';
@@ -111,6 +111,7 @@ async function runReplay(command: Command, flags: Flags, progress: ProgressView,
     const matcher = await inRun(folder, spec, 'step', progress, async (run, signal) => {
       const engine = await openRunEngine(loop, run.blobs, progress.warn);
       try {
+        await recordAddresses(folder, loop);
         const matcher = await matcherIn(folder);
         await replay({ config, run, engine, task, matcher, bank, report: progress.report, signal });
         return matcher;

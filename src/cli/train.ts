@@ -2,7 +2,7 @@
 import { basename, join, resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { stringify } from 'yaml';
-import { asRecorded } from '../recipe/address.ts';
+import { asRecorded, recordAddresses } from '../recipe/address.ts';
 import type { TrainConfig } from '../recipe/baseline/config.ts';
 import { goldOfFile, goldOfTask } from '../recipe/baseline/gold.ts';
 import { RECIPES, type RecipeName } from '../recipe/baseline/recipes.ts';
@@ -122,6 +122,7 @@ async function runTrain(
       progress.note('starting the engine');
       const engine = await openRunEngine(loop, run.blobs, progress.warn);
       try {
+        await recordAddresses(folder, loop);
         const matcher = await matcherIn(folder);
         await trainBaseline({ config, run, engine, task, matcher, gold: gold ?? [], report: progress.report, signal });
       } finally {
