@@ -100,11 +100,7 @@ export interface Dropping {
 }
 
 /** Removes the blobs of a state that `next` replaces, unless something kept names them. */
-export async function dropState(
-  { engine, blobs }: Dropping,
-  old: StateRef,
-  kept: readonly StateRef[],
-): Promise<void> {
+export async function dropState({ engine, blobs }: Dropping, old: StateRef, kept: readonly StateRef[]): Promise<void> {
   // A server keeps its own weights.
   const drop = (id: string): Promise<void> => (engine.forget ? engine.forget(id) : blobs.drop(id));
   const names = new Set(kept.flatMap((s) => [s.policy, s.optimizer]));
