@@ -12,8 +12,8 @@ import type { Terminal } from './terminal.ts';
 
 export function reportCommand(terminal: Terminal): Command {
   return new Command('report')
-    .description('Put runs side by side: systems and seeds, with means, deviations and paired differences')
-    .argument('<run...>', 'folders of runs of evolve or compare that differ in seed and systems alone')
+    .description('Put runs side by side: systems, settings and seeds, with means, deviations and paired differences')
+    .argument('<run...>', 'folders of runs of evolve or compare; they share task, rounds and base model')
     .option('--out <dir>', 'where report.html, report.md and report.json go (default: beside the first run)')
     .option('--json', 'print the report as JSON')
     .addHelpText(
@@ -21,6 +21,7 @@ export function reportCommand(terminal: Terminal): Command {
       helpExamples([
         ['crossfold report runs/five/seed1 runs/five/seed2 --out runs/five', 'what "crossfold compare --seeds" does'],
         ['crossfold report runs/five/seed* runs/evolve-msv-quick-seed1', 'a run added to a comparison'],
+        ['crossfold report runs/hrpo/seed* runs/grpo/seed* --out runs/estimators', 'an ablation: settings are arms'],
       ]),
     )
     .action(async (dirs: string[], { out, json = false }: { out?: string; json?: boolean }) => {
@@ -44,8 +45,8 @@ export async function publishSeeds(
   const runs = [];
   for (const dir of dirs) {
     progress.note(`auditing ${dir}`);
-    const { reader, task } = await openedRun(dir);
-    runs.push({ reader, auditor: task.auditor });
+    const { reader, config, task } = await openedRun(dir);
+    runs.push({ dir, reader, config, auditor: task.auditor });
   }
   const report = await seedsReport(runs);
   await makeFolder(out);

@@ -1,12 +1,13 @@
-/** Several seeds: a run each, then one report; a system added later; runs of other settings refused. */
+/** Several seeds: a run each, then one report; a system and an arm added later; runs of another length refused. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import type { SeedsReport } from '../../src/recipe/seeds/report.ts';
+import { openRun } from '../../src/store/run.ts';
 import { recorded } from '../cli/terminal.ts';
-import { runTiny } from './tiny.ts';
+import { runTiny, tinyConfig } from './tiny.ts';
 
 let root: string;
 let report: SeedsReport;
@@ -63,7 +64,7 @@ describe('a comparison over seeds', () => {
     expect(JSON.parse(await readFile(join(root, 'report.json'), 'utf8'))).toEqual(report);
   });
 
-  it('takes a system that another run added, and refuses other settings and doubled runs', async () => {
+  it('takes a system that another run added, and refuses doubled runs', async () => {
     await runTiny(join(root, 'added'), { seed: 1, systems: ['msv'] });
     const added = await print(
       'report',
@@ -83,8 +84,35 @@ describe('a comparison over seeds', () => {
     expect(more.costs.msv!.verifications).toBeGreaterThan(0);
     const doubled = await print('report', seedDir(1), seedDir(1));
     expect([doubled.code, doubled.err]).toEqual([2, expect.stringContaining('both hold dr-zero, seed 1')]);
-    await runTiny(join(root, 'other'), { seed: 3, systems: ['dr-zero'], responses: 2, rounds: 2 });
-    const other = await print('report', seedDir(1), join(root, 'other'));
-    expect([other.code, other.err]).toEqual([2, expect.stringContaining('were made with different settings')]);
+  }, 120_000);
+
+  it('makes arms of settings, and refuses other rounds before any audit', async () => {
+    const grpo = join(root, 'grpo');
+    await runTiny(grpo, { seed: 1, systems: ['dr-zero'], estimator: 'grpo', responses: 2 });
+    const arms = await print('report', seedDir(1), seedDir(2), grpo, '--json', '--out', join(root, 'arms'));
+    const found: SeedsReport = JSON.parse(arms.out);
+    const name = 'dr-zero, responses 2, proposer-estimator grpo';
+    expect(found.systems).toEqual(['dr-zero', 'crossfit', name]);
+    expect(found.contrasts.map(({ b, round, seeds }) => [b, round, seeds])).toEqual([
+      ['crossfit', 2, [1, 2]],
+      [name, 1, [1]],
+      [name, 2, [1]],
+    ]);
+    const [plain, group] = [found.proposers!['dr-zero']!, found.proposers![name]!];
+    expect([plain.proposals.values, group.proposals.values]).toEqual([[1, 1], [4]]);
+    // 1 × 3 and 4 × 2, less what the gate kept from the solver.
+    expect(plain.responses.mean).toBeGreaterThan(1);
+    expect(plain.responses.mean).toBeLessThanOrEqual(3);
+    expect(group.responses.mean).toBeGreaterThan(3);
+    expect(group.responses.mean).toBeLessThanOrEqual(8);
+    expect(group.variance.mean).toBeGreaterThan(0);
+    expect(found.costs['dr-zero']).toEqual(report.costs['dr-zero']);
+    expect(await readFile(join(root, 'arms', 'report.html'), 'utf8')).toContain(`3: ${name}`);
+
+    const config = tinyConfig({ seed: 4, rounds: 3, estimator: 'grpo' });
+    const longer = join(root, 'longer');
+    await (await openRun(longer, { recipe: 'evolve', config, seed: 4, codeVersion: 'test', parents: [] })).close();
+    const { code, err } = await print('report', seedDir(1), longer);
+    expect([code, err]).toEqual([2, expect.stringContaining('--rounds is 3, but in')]);
   }, 120_000);
 });

@@ -1,21 +1,24 @@
 /**
- * Several runs as one comparison (method.md sections 5 and 6): per system and round the mean and deviation over seeds, and the
- * paired difference to the first system with two intervals: over sources (what another draw of sources would give) and over
- * seeds (what another run would give). Runs may hold different systems; a seed counts where it has the figure.
+ * Several runs as one comparison (method.md sections 5 and 6): per arm and round the mean and deviation over seeds, and the
+ * paired difference to the first arm with two intervals: over sources (what another draw of sources would give) and over
+ * seeds (what another run would give). Runs may hold different arms; a seed counts where it has the figure.
  */
 import type { Auditor } from '../../auditor.ts';
-import type { Interval } from '../../method/statistics.ts';
-import { canonical } from '../../store/json.ts';
 import type { RunReader } from '../../store/read.ts';
 import type { Json } from '../../store.ts';
 import { UserError } from '../../util/error.ts';
-import type { JudgedStep } from '../audit/judge.ts';
-import { contrastScopes, MEASURES, type Measure, type ScopeAudit } from '../audit/scope.ts';
-import { type AuditReport, auditJudged, type JudgedRun, judgeRun, type RoundAudit } from '../audit.ts';
-import type { RoundLines } from '../rounds.ts';
+import { MEASURES, type Measure } from '../audit/scope.ts';
+import { auditJudged, judgeRun, type RoundAudit } from '../audit.ts';
+import { COMMANDS } from '../presets.ts';
+import { type Arm, type ArmRuns, armsOf, type Settled } from './arms.ts';
+import { type Bases, basesOf, checkBase } from './base.ts';
+import { contrast, type SeedContrast } from './contrast.ts';
 import { type SystemCost, systemCost } from './cost.ts';
+import { leadsPart, partsOf } from './part.ts';
+import { type ProposerSpreads, proposerFigures, proposerSpreads } from './proposers.ts';
 import { type QuestionFigures, questionFigures } from './questions.ts';
-import { type Spread, spreadOf, tInterval } from './spread.ts';
+import { linesIn, measureOf, roundIn, type SeedArm, type SeedRun } from './runs.ts';
+import { type Spread, spreadOf } from './spread.ts';
 
 export const SCOPES = ['scheduled', 'proposer', 'solver'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -23,8 +26,11 @@ export type Scope = (typeof SCOPES)[number];
 type MeasureSpreads = Readonly<Record<Measure, Spread>>;
 
 export interface SeedRound {
+  /** Name of the arm. */
   readonly system: string;
   readonly round: number;
+  /** What was computed: the arm, or the part that it shares with other arms. */
+  readonly part: string;
   readonly shared: boolean;
   readonly seeds: readonly number[];
   readonly scopes: Readonly<Record<Scope, MeasureSpreads>>;
@@ -38,36 +44,26 @@ export interface SeedRound {
   readonly questions: QuestionFigures;
 }
 
-export interface PairedFigure {
-  readonly difference: Spread;
-  readonly overSources: Interval | null;
-  readonly overSeeds: Interval | null;
-}
-
-export interface SeedContrast {
-  readonly a: string;
-  readonly b: string;
-  readonly round: number;
-  readonly seeds: readonly number[];
-  readonly scheduled: Readonly<Record<Measure, PairedFigure>>;
-  readonly proposer: Readonly<Record<Measure, PairedFigure>>;
-  readonly em: PairedFigure | null;
-}
-
-export interface SeedsReport {
+export interface SeedsReport extends Bases {
   readonly dirs: readonly string[];
   readonly seeds: readonly number[];
+  /** Names of the arms; the first is the reference. */
   readonly systems: readonly string[];
+  readonly arms: readonly Arm[];
+  /** Engine threads that the runs had. */
+  readonly workers: readonly number[];
   readonly task: string;
   readonly auditor: string;
   readonly parameters: number | null;
+  /** Of the first run. */
   readonly config: Json;
   readonly done: boolean;
-  readonly base: Spread | null;
   readonly rounds: readonly SeedRound[];
   readonly contrasts: readonly SeedContrast[];
   /** Means over seeds. */
   readonly costs: Readonly<Record<string, SystemCost>>;
+  /** By arm; null where all runs have the same settings. */
+  readonly proposers: Readonly<Record<string, ProposerSpreads>> | null;
   readonly warnings: readonly {
     readonly seed: number;
     readonly system: string;
@@ -76,81 +72,90 @@ export interface SeedsReport {
   }[];
 }
 
-interface SeedRun extends JudgedRun {
-  readonly seed: number;
-  readonly report: AuditReport;
+interface OpenedRun extends Settled {
+  readonly reader: RunReader;
+  readonly auditor: Auditor;
 }
 
-/** Settings that runs of one comparison may differ in. */
-const FREE = ['seed', 'systems'];
-
-/** UserError: the runs were made with different settings, or two hold the same system and seed. */
-export async function seedsReport(
-  runs: readonly { readonly reader: RunReader; readonly auditor: Auditor }[],
-): Promise<SeedsReport> {
-  const opened: SeedRun[] = [];
-  for (const { reader, auditor } of runs) {
-    const judged = await judgeRun(reader, auditor);
-    opened.push({ ...judged, seed: reader.manifest.seed, report: auditJudged(reader, auditor, judged) });
-  }
-  checkAlike(opened);
-  const systems = [...new Set(opened.flatMap(({ report }) => report.setup.systems))];
-  const seeds = [...new Set(opened.map(({ seed }) => seed))].sort((a, b) => a - b);
-  const first = opened[0]!.report;
-  const rounds = systems.flatMap((system) =>
-    Array.from({ length: first.setup.rounds }, (_, r) => seedRound(opened, system, r + 1)).flatMap((r) => r ?? []),
-  );
-  const bases = opened.flatMap(({ report }) => report.base?.all?.em.point ?? []);
+/** UserError: the runs do not share task, rounds and base model, or two hold the same arm and seed. */
+export async function seedsReport(opened: readonly OpenedRun[]): Promise<SeedsReport> {
+  // Before the audits, which take their time.
+  for (const { dir, reader } of opened)
+    if (!Object.hasOwn(COMMANDS, reader.manifest.recipe))
+      throw new UserError(`${dir}: a run of "${reader.manifest.recipe}"; report takes runs of evolve and compare`);
+  const named = armsOf(opened);
+  const audited = new Map<OpenedRun, SeedRun>();
+  for (const run of opened) audited.set(run, await auditSeed(run));
+  const runs = [...audited.values()];
+  checkBase(opened, runs);
+  const arms = named.map((arm): SeedArm => ({ ...arm, runs: arm.runs.map((run) => audited.get(run)!) }));
+  const first = runs[0]!.report;
+  const parts = Array.from({ length: first.setup.rounds }, (_, r) => partsOf(arms, r + 1));
+  const rounds = arms.flatMap((arm, i) => parts.flatMap((names, r) => seedRound(arm, r + 1, names[i]!) ?? []));
+  const nameOf = (run: SeedRun, system: string): string =>
+    arms.find((arm) => arm.system === system && arm.runs.includes(run))!.name;
   return {
-    dirs: opened.map(({ report }) => report.dir),
-    seeds,
-    systems,
+    dirs: runs.map(({ report }) => report.dir),
+    seeds: ascending(runs.map(({ seed }) => seed)),
+    systems: arms.map(({ name }) => name),
+    arms: named.map(({ runs: _, ...arm }) => arm),
+    workers: ascending(opened.map(({ config }) => config.workers)),
     task: first.setup.task,
     auditor: first.auditor,
     parameters: first.setup.parameters,
     config: first.config,
-    done: opened.every(({ report }) => report.done),
-    base: bases.length === 0 ? null : spreadOf(bases),
+    done: runs.every(({ report }) => report.done),
+    ...basesOf(arms),
     rounds,
-    contrasts: systems
-      .slice(1)
-      .flatMap((b) =>
-        rounds
-          .filter((r) => r.system === b && !r.shared)
-          .flatMap((r) => contrast(opened, systems[0]!, b, r.round) ?? []),
-      ),
-    costs: Object.fromEntries(systems.map((system) => [system, meanCost(opened, system)])),
-    warnings: opened.flatMap(({ seed, report }) =>
-      report.warnings.map(({ system, round, scope }) => ({ seed, system, round, scope })),
+    contrasts: contrastsOf(arms, rounds),
+    costs: Object.fromEntries(arms.map((arm) => [arm.name, meanCost(arm)])),
+    proposers: arms.some(({ suffix }) => suffix !== '') ? await proposersOf(named, audited) : null,
+    warnings: runs.flatMap((run) =>
+      run.report.warnings.map(({ system, round, scope }) => ({
+        seed: run.seed,
+        system: nameOf(run, system),
+        round,
+        scope,
+      })),
     ),
   };
 }
 
-function checkAlike(runs: readonly SeedRun[]): void {
-  const plain = (config: Json): string =>
-    canonical(Object.fromEntries(Object.entries(config as object).filter(([name]) => !FREE.includes(name))));
-  const [first] = runs;
-  if (first === undefined) throw new UserError('no run was named; give the folders of runs of evolve or compare');
-  for (const { report } of runs)
-    if (plain(report.config) !== plain(first.report.config))
-      throw new UserError(
-        `${report.dir} and ${first.report.dir} were made with different settings; only seed and systems may differ in one comparison (see run.json in both)`,
-      );
-  const seen = new Map<string, string>();
-  for (const { seed, report } of runs)
-    for (const system of report.setup.systems) {
-      const key = `${system}, seed ${seed}`;
-      if (seen.has(key)) throw new UserError(`${report.dir} and ${seen.get(key)} both hold ${key}; name one of them`);
-      seen.set(key, report.dir);
-    }
+const ascending = (values: readonly number[]): number[] => [...new Set(values)].sort((a, b) => a - b);
+
+async function auditSeed({ reader, auditor }: OpenedRun): Promise<SeedRun> {
+  const judged = await judgeRun(reader, auditor);
+  return { ...judged, seed: reader.manifest.seed, report: auditJudged(reader, auditor, judged) };
 }
 
-const roundIn = ({ report }: SeedRun, system: string, round: number): RoundAudit | undefined =>
-  report.rounds.find((r) => r.system === system && r.round === round);
-const linesIn = ({ run }: SeedRun, system: string, round: number): RoundLines =>
-  run.rounds.find((r) => r.system === system && r.round === round)!;
+/** Every later arm against the first. Under the same settings both have the same first round. */
+function contrastsOf([first, ...others]: readonly SeedArm[], rounds: readonly SeedRound[]): SeedContrast[] {
+  return others.flatMap((arm) =>
+    rounds
+      .filter((own) => own.system === arm.name)
+      .filter((own) => !own.shared || (arm.suffix !== '' && leadsPart(rounds, own)))
+      .flatMap(({ round }) => contrast(first!, arm, round) ?? []),
+  );
+}
 
-function seedRound(runs: readonly SeedRun[], system: string, round: number): SeedRound | null {
+async function proposersOf(
+  arms: readonly ArmRuns<OpenedRun>[],
+  audited: ReadonlyMap<OpenedRun, SeedRun>,
+): Promise<Record<string, ProposerSpreads>> {
+  const out: Record<string, ProposerSpreads> = {};
+  for (const { name, system, runs } of arms) {
+    const figures = [];
+    for (const opened of runs) {
+      const rounds = audited.get(opened)!.run.rounds.filter((own) => own.system === system);
+      const steps = rounds.flatMap(({ proposer }) => proposer);
+      figures.push(await proposerFigures(steps, opened.config.prompts, opened.reader.blobs));
+    }
+    out[name] = proposerSpreads(figures);
+  }
+  return out;
+}
+
+function seedRound({ name, system, runs }: SeedArm, round: number, part: string): SeedRound | null {
   const own = runs.flatMap((run) => {
     const audit = roundIn(run, system, round);
     return audit === undefined || audit.scopes.scheduled.shares === null ? [] : [{ run, audit }];
@@ -162,8 +167,9 @@ function seedRound(runs: readonly SeedRun[], system: string, round: number): See
   };
   const lines = linesIn(own[0]!.run, system, round);
   return {
-    system,
+    system: name,
     round,
+    part,
     shared: own[0]!.audit.shared,
     seeds: own.map(({ run }) => run.seed),
     scopes: Object.fromEntries(
@@ -186,67 +192,8 @@ function seedRound(runs: readonly SeedRun[], system: string, round: number): See
 const spreads = (values: (m: Measure) => readonly number[]): MeasureSpreads =>
   Object.fromEntries(MEASURES.map((m) => [m, spreadOf(values(m))])) as Record<Measure, Spread>;
 
-const measureOf = ({ shares }: ScopeAudit, m: Measure): number | null =>
-  shares === null ? null : m === 'excess' ? shares.A - shares.TS : shares[m];
-
-/** b − a where a seed has both; steps of all seeds share one pool of sources. */
-function contrast(runs: readonly SeedRun[], a: string, b: string, round: number): SeedContrast | null {
-  const both = runs.flatMap((run) => {
-    const [before, after] = [partner(runs, run, a, round), roundIn(run, b, round)];
-    return before === null || after === undefined ? [] : [{ run, before, after }];
-  });
-  if (both.length === 0) return null;
-  const paired = (scope: 'scheduled' | 'proposer'): Readonly<Record<Measure, PairedFigure>> => {
-    const stepsOf = (run: SeedRun, system: string): readonly JudgedStep[] => {
-      const lines = linesIn(run, system, round);
-      const parts = scope === 'proposer' ? lines.proposer : [...lines.proposer, ...lines.solver];
-      return parts.map(({ key }) => run.judged.get(key)!);
-    };
-    const over = contrastScopes(
-      both.flatMap(({ before }) => stepsOf(before.run, a)),
-      both.flatMap(({ run }) => stepsOf(run, b)),
-      `${a} against ${b}, round ${round} ${scope}, all seeds`,
-    );
-    return Object.fromEntries(
-      MEASURES.map((m) => {
-        const values = both.flatMap(({ before, after }) => {
-          const [x, y] = [measureOf(before.audit.scopes[scope], m), measureOf(after.scopes[scope], m)];
-          return x === null || y === null ? [] : [y - x];
-        });
-        const difference = spreadOf(values);
-        return [m, { difference, overSources: over?.[m] ?? null, overSeeds: tInterval(difference) }];
-      }),
-    ) as Record<Measure, PairedFigure>;
-  };
-  const exams = both.flatMap(({ before, after }) => {
-    const [x, y] = [before.audit.downstream?.all?.em.point, after.downstream?.all?.em.point];
-    return x === undefined || y === undefined ? [] : [y - x];
-  });
-  const em = exams.length === 0 ? null : spreadOf(exams);
-  return {
-    a,
-    b,
-    round,
-    seeds: both.map(({ run }) => run.seed),
-    scheduled: paired('scheduled'),
-    proposer: paired('proposer'),
-    em: em === null ? null : { difference: em, overSources: null, overSeeds: tInterval(em) },
-  };
-}
-
-/** Where the same seed ran the other system: the same run, or one that was added. */
-function partner(runs: readonly SeedRun[], { seed }: SeedRun, system: string, round: number) {
-  for (const run of runs) {
-    const audit = run.seed === seed ? roundIn(run, system, round) : undefined;
-    if (audit !== undefined) return { run, audit };
-  }
-  return null;
-}
-
-function meanCost(runs: readonly SeedRun[], system: string): SystemCost {
-  const costs = runs
-    .filter(({ report }) => report.setup.systems.includes(system))
-    .map(({ run }) => systemCost(run, system));
+function meanCost({ system, runs }: SeedArm): SystemCost {
+  const costs = runs.map(({ run }) => systemCost(run, system));
   const mean = (of: (cost: SystemCost) => number): number => costs.reduce((sum, c) => sum + of(c), 0) / costs.length;
   return {
     usage: {

@@ -21,6 +21,8 @@ export interface Series {
   readonly ink: Ink;
   /** Single steps behind their means. */
   readonly faint?: boolean;
+  /** Lengths of strokes and gaps, where an ink is used twice. */
+  readonly dash?: string;
   readonly points: readonly Point[];
 }
 
@@ -89,6 +91,9 @@ function withIndex(name: string): Content {
   return index === undefined ? name : html`${letter!}<tspan dy="3" font-size="8.5">${index}</tspan>`;
 }
 
+export const dashOf = (dash: string | undefined): Html | null =>
+  dash === undefined ? null : html` stroke-dasharray="${dash}"`;
+
 type Map1 = (value: number) => number;
 
 function bandOf(ink: Ink, points: readonly Point[], x: Map1, y: Map1): Html | null {
@@ -105,8 +110,8 @@ function bandOf(ink: Ink, points: readonly Point[], x: Map1, y: Map1): Html | nu
   return html`<polygon class="band ${ink}" points="${corners.join(' ')}"/>`;
 }
 
-function lineOf({ ink, faint, points }: Series, x: Map1, y: Map1): Html {
+function lineOf({ ink, faint, dash, points }: Series, x: Map1, y: Map1): Html {
   const path = points.map((p) => `${px(x(p.x))},${px(y(p.y))}`).join(' ');
   const dots = points.filter((p) => p.note !== undefined || points.length === 1);
-  return html`<polyline class="line ${ink}${faint ? ' faint' : ''}" points="${path}"/>${dots.map((p) => html`<circle class="dot ${ink}" cx="${px(x(p.x))}" cy="${px(y(p.y))}" r="2.8">${p.note === undefined ? null : html`<title>${p.note}</title>`}</circle>`)}`;
+  return html`<polyline class="line ${ink}${faint ? ' faint' : ''}" points="${path}"${dashOf(dash)}/>${dots.map((p) => html`<circle class="dot ${ink}" cx="${px(x(p.x))}" cy="${px(y(p.y))}" r="2.8">${p.note === undefined ? null : html`<title>${p.note}</title>`}</circle>`)}`;
 }

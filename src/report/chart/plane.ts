@@ -1,11 +1,13 @@
 /** A square chart of two shares as SVG: paths by round with an arrow at their end, and the diagonal where both are equal. */
 import { type Content, type Html, html } from '../markup.ts';
-import type { Ink } from './lines.ts';
+import { dashOf, type Ink } from './lines.ts';
 import { linear, niceTicks, spreadApart, tickLabels } from './scale.ts';
 
 export interface Path {
   readonly name: string;
   readonly ink: Ink;
+  /** Lengths of strokes and gaps, where an ink is used twice. */
+  readonly dash?: string;
   /** In the order of the rounds. */
   readonly points: readonly { readonly x: number; readonly y: number; readonly note: string }[];
 }
@@ -59,7 +61,7 @@ ${drawn.map((path, i) => pathOf(path, x, y, names[i]!, x1))}
 }
 
 function pathOf(
-  { name, ink, points }: Path,
+  { name, ink, dash, points }: Path,
   x: (v: number) => number,
   y: (v: number) => number,
   nameAt: number,
@@ -67,7 +69,7 @@ function pathOf(
 ): Html {
   const at = points.map((p) => [x(p.x), y(p.y)] as const);
   const [end, before] = [at.at(-1)!, at.at(-2)];
-  return html`<polyline class="line ${ink}" points="${at.map(([a, b]) => `${px(a)},${px(b)}`).join(' ')}"/>
+  return html`<polyline class="line ${ink}" points="${at.map(([a, b]) => `${px(a)},${px(b)}`).join(' ')}"${dashOf(dash)}/>
 ${before === undefined ? null : headOf(before, end, ink)}
 ${points.map((p, i) => html`<circle class="dot ${ink}" cx="${px(at[i]![0])}" cy="${px(at[i]![1])}" r="2.8"><title>${p.note}</title></circle>`)}
 <text class="name ${ink}" x="${edge + 8}" y="${px(nameAt + 4)}">${name}</text>`;

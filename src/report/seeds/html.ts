@@ -8,12 +8,37 @@ import { planeChart } from '../chart/plane.ts';
 import { share } from '../format.ts';
 import { type Content, type Html, html, htmlLines, htmlTable, numeric, sentence, symbol } from '../markup.ts';
 import { pageHtml } from '../page.ts';
+import { legend } from '../section/view.ts';
 import { NO_WARNING, SYMBOLS } from '../words.ts';
-import { seedTables, spreadText } from './tables.ts';
-import { seedsTitle, warningLines } from './text.ts';
+import { spreadText } from './spread.ts';
+import { seedTables } from './tables.ts';
+import { armList, caveatLines, seedsTitle, warningLines } from './text.ts';
 
 const INKS: readonly Ink[] = ['c0', 'c1', 'c2', 'c3', 'teal', 'ochre', 'rose', 'slate', 'violet', 'ink'];
-const inkOf = ({ systems }: SeedsReport, system: string): Ink => INKS[systems.indexOf(system) % INKS.length]!;
+/** For the arms after the tenth, and after the twentieth. */
+const DASHES = ['6 3', '2 3'];
+
+interface Drawn {
+  readonly system: string;
+  /** At the end of its lines: the system, or its number where names are long. */
+  readonly name: string;
+  readonly ink: Ink;
+  readonly dash?: string;
+}
+
+const numbered = ({ arms }: SeedsReport): boolean => arms.some(({ suffix }) => suffix !== '');
+
+const drawnOf = (report: SeedsReport): Drawn[] =>
+  report.systems.map((system, i) => {
+    const dash = DASHES[Math.floor(i / INKS.length) - 1];
+    const name = numbered(report) ? String(i + 1) : system;
+    return { system, name, ink: INKS[i % INKS.length]!, ...(dash === undefined ? {} : { dash }) };
+  });
+
+const namesOf = (report: SeedsReport): Html | null =>
+  numbered(report)
+    ? legend(drawnOf(report).map(({ system, name, ink }) => [ink, `${name}: ${system}`] as const))
+    : null;
 
 const PANELS: readonly {
   readonly title: Content;
@@ -52,22 +77,30 @@ const PANELS: readonly {
 ];
 
 export function seedsHtml(report: SeedsReport): string {
-  const warnings = warningLines(report);
+  const [warnings, caveats] = [warningLines(report), caveatLines(report)];
   return pageHtml(
     seedsTitle(report),
-    html`<h1>${report.systems.join(', ')}</h1>
-<p class="meta">${seedsTitle(report)}. Points are means over seeds, bands one standard deviation${report.seeds.length === 1 ? ' (a single run has none)' : ''}.</p>
+    html`<h1>${armList(report)}</h1>
+<p class="meta">${seedsTitle(report)}. Points are means over seeds, bands one standard deviation${report.seeds.length === 1 ? ' (a single run has none)' : ''}.${caveats.map((text) => ` ${text}`)}</p>
 <div class="${warnings.length === 0 ? 'calm' : 'warn'}">${(warnings.length === 0 ? [NO_WARNING] : warnings).map((text) => html`<p>${sentence(text)}</p>`)}</div>
 <dl>${SYMBOLS.map(([name, meaning]) => html`<dt>${name.includes('/') ? html`<i>${name}</i>` : symbol(name)}</dt><dd>${meaning}</dd>`)}</dl>
-<h2>By round</h2><div class="row">${PANELS.map((panel) => curves(report, panel))}</div>
+<h2>By round</h2>${namesOf(report)}<div class="row">${PANELS.map((panel) => curves(report, panel))}</div>
 <h2>Accuracy, agreement, lost credit</h2>
 <p>On the diagonal responses agree with labels as often as they are right. Above it they agree on more than is true: ${symbol('A')} − ${symbol('T_S')} = ${symbol('F')} − ${symbol('L')}.
 Arrows go from round to round; all in proposer steps.</p>
-<div class="row two">${planes(report)}</div>
+${namesOf(report)}<div class="row two">${planes(report)}</div>
 <h2>Tables</h2>${seedTables(report).map(tableHtml)}
-<h2>Settings</h2><pre>${htmlLines(stringify({ runs: report.dirs, config: report.config }, { lineWidth: 0 }).trimEnd().split('\n'))}</pre>`,
+<h2>Settings</h2><pre>${htmlLines(
+      stringify({ runs: report.dirs, config: report.config, ...armSettings(report) }, { lineWidth: 0 })
+        .trimEnd()
+        .split('\n'),
+    )}</pre>`,
   );
 }
+
+/** Where other arms depart from the first run's settings. */
+const armSettings = (report: SeedsReport): object =>
+  numbered(report) ? { arms: Object.fromEntries(report.arms.map(({ name, settings }) => [name, settings])) } : {};
 
 const headOf = (name: string): Content => (/^[A-Z](_[PS])?$/.test(name) ? symbol(name) : sentence(name));
 
@@ -80,10 +113,9 @@ const tableHtml = ({ caption, heads, rows, numbersFrom = 1 }: CaptionedTable): H
 
 function curves(report: SeedsReport, { title, plain, figure, fromZero }: (typeof PANELS)[number]): Html {
   const last = Math.max(...report.rounds.map(({ round }) => round));
-  const series = report.systems.map(
-    (system): Series => ({
-      name: system,
-      ink: inkOf(report, system),
+  const series = drawnOf(report).map(
+    ({ system, ...drawn }): Series => ({
+      ...drawn,
       points: report.rounds
         .filter((round) => round.system === system)
         .flatMap((round) => {
@@ -108,9 +140,8 @@ function curves(report: SeedsReport, { title, plain, figure, fromZero }: (typeof
 
 function planes(report: SeedsReport): Html[] {
   const paths = (x: 'TS' | 'L', y: 'A' | 'F') =>
-    report.systems.map((system) => ({
-      name: system,
-      ink: inkOf(report, system),
+    drawnOf(report).map(({ system, ...drawn }) => ({
+      ...drawn,
       points: report.rounds
         .filter((round) => round.system === system)
         .map(({ round, scopes }) => {

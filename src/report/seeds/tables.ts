@@ -1,49 +1,38 @@
 /** The tables of a comparison over seeds: one model, rendered as text, Markdown and HTML. */
 import type { Measure } from '../../recipe/audit/scope.ts';
-import type { PairedFigure, SeedsReport } from '../../recipe/seeds/report.ts';
-import type { Spread } from '../../recipe/seeds/spread.ts';
-import { leadsShared, sharedOf } from '../../recipe/systems.ts';
+import type { PairedFigure } from '../../recipe/seeds/contrast.ts';
+import { leadsPart } from '../../recipe/seeds/part.ts';
+import type { SeedRound, SeedsReport } from '../../recipe/seeds/report.ts';
 import type { CaptionedTable } from '../captioned.ts';
 import { count, DASH, duration, interval, large, share, signed } from '../format.ts';
-
-/** .035 ± .004; a single seed has no deviation. */
-export const spreadText = (x: Spread | null, number = share): string =>
-  x === null || x.values.length === 0 ? DASH : number(x.mean) + (x.sd === null ? '' : ` ± ${share(x.sd)}`);
+import { spreadText, times } from './spread.ts';
+import { updateTable } from './updates.ts';
 
 const SHOWN: readonly Measure[] = ['TP', 'TS', 'A', 'F', 'L'];
 const HEADS = ['T_P', 'T_S', 'A', 'F', 'L'];
 
-type Rounds = SeedsReport['rounds'];
-
 /** Shared rounds once, under their own name. */
-const rowsOf = ({ rounds, systems }: SeedsReport): { readonly name: string; readonly round: Rounds[number] }[] =>
-  rounds
-    .filter(({ shared, system }) => !shared || leadsShared(systems, system))
-    .map((round) => ({ name: round.shared ? sharedOf(round.system) : round.system, round }));
+const rowsOf = ({ rounds }: SeedsReport): { readonly name: string; readonly round: SeedRound }[] =>
+  rounds.filter((own) => leadsPart(rounds, own)).map((round) => ({ name: round.part, round }));
 
 export const seedTables = (report: SeedsReport): CaptionedTable[] =>
-  [auditTable(report), proposerTable(report), contrastTable(report), costTable(report), questionTable(report)].filter(
-    ({ rows }) => rows.length > 0,
-  );
+  [
+    auditTable(report),
+    proposerTable(report),
+    contrastTable(report),
+    costTable(report),
+    ...(report.proposers === null ? [] : [updateTable(report, report.proposers)]),
+    questionTable(report),
+  ].filter(({ rows }) => rows.length > 0);
 
 const auditTable = (report: SeedsReport): CaptionedTable => ({
   caption: 'Scheduled steps by round, and the exam after it: mean ± SD over seeds',
   numbersFrom: 1,
   heads: ['system', 'round', 'seeds', ...HEADS, 'J/E', 'EM', 'Cover-EM'],
   rows: [
-    ...(report.base === null
-      ? []
-      : [
-          [
-            'base',
-            '0',
-            count(report.base.values.length),
-            ...HEADS.map(() => DASH),
-            DASH,
-            spreadText(report.base),
-            DASH,
-          ],
-        ]),
+    ...[...(report.base === null ? [] : [{ name: 'base', em: report.base }]), ...report.otherBases].map(
+      ({ name, em }) => [name, '0', count(em.values.length), ...HEADS.map(() => DASH), DASH, spreadText(em), DASH],
+    ),
     ...rowsOf(report).map(({ name, round }) => [
       name,
       String(round.round),
@@ -81,22 +70,31 @@ const bounds = (x: PairedFigure['overSeeds']): string => {
   return text === DASH ? DASH : text.slice(text.indexOf('['));
 };
 
-const contrastTable = ({ contrasts, systems }: SeedsReport): CaptionedTable => ({
+const contrastTable = ({ contrasts, systems, rounds }: SeedsReport): CaptionedTable => ({
   caption: `Minus ${systems[0]}, seed by seed: mean ± SD, 95 % interval over sources (bootstrap), 95 % interval over seeds (t)`,
   numbersFrom: 2,
   heads: ['system', 'figure', 'round', 'seeds', 'difference', 'over sources', 'over seeds'],
-  rows: contrasts.flatMap(({ b, round, seeds, proposer, scheduled, em }) => [
-    [b, 'F of proposer steps', String(round), count(seeds.length), ...paired(proposer.F)],
-    [b, 'T_P of proposer steps', String(round), count(seeds.length), ...paired(proposer.TP)],
-    [b, 'F', String(round), count(seeds.length), ...paired(scheduled.F)],
-    [b, 'A', String(round), count(seeds.length), ...paired(scheduled.A)],
-    ...(em === null ? [] : [[b, 'exam EM', String(round), count(seeds.length), ...paired(em)]]),
-  ]),
+  rows: contrasts.flatMap(({ b, round, seeds, proposer, scheduled, em }) => {
+    const name = rounds.find((own) => own.system === b && own.round === round)!.part;
+    const row = (figure: string, found: PairedFigure): string[] => [
+      name,
+      figure,
+      String(round),
+      count(seeds.length),
+      ...paired(found),
+    ];
+    return [
+      row('F of proposer steps', proposer.F),
+      row('T_P of proposer steps', proposer.TP),
+      row('F', scheduled.F),
+      row('A', scheduled.A),
+      ...(em === null ? [] : [row('exam EM', em)]),
+    ];
+  }),
 });
 
 function costTable({ costs, systems }: SeedsReport): CaptionedTable {
   const first = costs[systems[0]!]!;
-  const times = (value: number, of: number): string => (of > 0 ? ` (${(value / of).toFixed(2)}×)` : '');
   return {
     caption: `Cost of a run, its shared part included; in parentheses as a multiple of ${systems[0]}`,
     numbersFrom: 1,

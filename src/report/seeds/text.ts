@@ -6,8 +6,12 @@ import { visible } from '../visible.ts';
 import { NO_WARNING, SYMBOLS } from '../words.ts';
 import { seedTables } from './tables.ts';
 
+/** Names of arms may hold commas. */
+export const armList = ({ systems }: Pick<SeedsReport, 'systems'>): string =>
+  systems.join(systems.some((name) => name.includes(',')) ? '; ' : ', ');
+
 export const seedsTitle = ({ systems, task, seeds, auditor }: SeedsReport): string =>
-  `${systems.join(', ')} in ${task}, ${seeds.length === 1 ? `seed ${seeds[0]} (a single run)` : `seeds ${seeds.join(', ')}`}, audited by ${auditor}`;
+  `${armList({ systems })} in ${task}, ${seeds.length === 1 ? `seed ${seeds[0]} (a single run)` : `seeds ${seeds.join(', ')}`}, audited by ${auditor}`;
 
 /** Warnings by system, round and steps, with the seeds that gave them. */
 export function warningLines({ warnings, seeds }: SeedsReport): string[] {
@@ -21,14 +25,31 @@ export function warningLines({ warnings, seeds }: SeedsReport): string[] {
   );
 }
 
+/** What a reader must know of the runs before comparing them. */
+export function caveatLines({ arms, workers }: SeedsReport): string[] {
+  const asked = arms.filter(({ settings }) => settings.estimator !== undefined && settings.responses !== undefined);
+  return [
+    ...asked.map(
+      ({ name, settings }) =>
+        `${name}: ${settings.responses} responses a question, in the solver's steps too; another number than ${arms[0]!.name} has.`,
+    ),
+    ...(workers.length > 1
+      ? [
+          `The runs had ${workers.join(' and ')} workers, which changes the rounding: equal seeds are other draws, and times do not compare.`,
+        ]
+      : []),
+  ];
+}
+
 export function seedsText(
   report: SeedsReport,
   { bold, dim, yellow, green }: ReturnType<typeof picocolors.createColors>,
 ): string {
-  const warnings = warningLines(report);
+  const [warnings, caveats] = [warningLines(report), caveatLines(report)];
   return [
     [bold(visible(seedsTitle(report)))],
     ...seedTables(report).map((own) => captionedLines(own, { dim })),
+    ...(caveats.length === 0 ? [] : [caveats.map(dim)]),
     SYMBOLS.map(([symbol, meaning]) => dim(`${symbol.padEnd(4)} ${meaning}`)),
     warnings.length === 0 ? [green(NO_WARNING)] : warnings.map((text) => yellow(`! ${visible(text)}`)),
     ...(report.done ? [] : [[dim('Not all runs are finished.')]]),
@@ -41,5 +62,5 @@ export const seedsMarkdown = (report: SeedsReport): string =>
   [
     `# ${seedsTitle(report)}`,
     ...seedTables(report).map(captionedMarkdown),
-    ...warningLines(report).map((text) => `- ${text}`),
+    ...[...caveatLines(report), ...warningLines(report)].map((text) => `- ${text}`),
   ].join('\n\n');
