@@ -22,7 +22,7 @@ function step({ mean, trained, responses }: Made, index: number): Line<StepRecor
     usage: { sampled: 100, prefilled: 400, trained: 30 },
     rollouts: `blob${index}`,
   };
-  return { key: `round1/proposer/00${index}`, ms: 1500, record: record as unknown as StepRecord };
+  return { key: `round1/proposer/00${index}`, ms: 1500, record } as unknown as Line<StepRecord>;
 }
 
 const MADE: readonly Made[] = [
