@@ -6,7 +6,7 @@ import { type CachedChat, cachedChat } from '../matcher/judge/cache.ts';
 import { judgeMatcher } from '../matcher/judge.ts';
 import type { Matcher } from '../matcher.ts';
 import { chatOf } from '../rollout/chat.ts';
-import { UserError } from '../util/error.ts';
+import { InfraError, UserError } from '../util/error.ts';
 import { checkUrl } from '../util/http.ts';
 import type { EvolveConfig } from './config.ts';
 import { MATCHERS } from './matchers.ts';
@@ -57,7 +57,7 @@ export async function withMatcher<T>(
 ): Promise<T> {
   if (matcher !== 'judge') return work(async () => MATCHERS[matcher]);
   const model = judgeModel!;
-  const engine = await openOpenAIEngine({ url: judge!.slice(SERVER.length), model, note, warn });
+  const engine = await openOpenAIEngine({ url: judge!.slice(SERVER.length), model, note, warn }).catch(ofJudge);
   const kept: CachedChat[] = [];
   try {
     // By its model alone: what it has said it need not say again at another address.
@@ -73,4 +73,11 @@ export async function withMatcher<T>(
     for (const cached of kept) await cached.close();
     await engine.close();
   }
+}
+
+/** What is wrong with the server is told with the flags of an engine. */
+function ofJudge(error: unknown): never {
+  if (error instanceof UserError) throw new UserError(`judge: ${error.message.replaceAll('--model', '--judge-model')}`);
+  if (error instanceof InfraError) throw new InfraError(`judge: ${error.message}`, { cause: error });
+  throw error;
 }

@@ -229,6 +229,18 @@ describe('settings', () => {
     }
   });
 
+  it('a model that is not served, or a server that is not there, is told as the judge', async () => {
+    const server = await judge();
+    const other = await crossfold(...EVOLVE, ...by(server), '--judge-model', 'n', '--run', at('never'));
+    expect([other.code, other.err]).toEqual([
+      2,
+      expect.stringMatching(/^crossfold: judge: .* serves no model "n"; it serves m; .*--judge-model/),
+    ]);
+    const gone = ['--matcher', 'judge', '--judge', 'openai:http://127.0.0.1:1', '--judge-model', 'm'];
+    const nobody = await crossfold(...EVOLVE, ...gone, '--run', at('never'));
+    expect([nobody.code, nobody.err]).toEqual([3, expect.stringMatching(/^crossfold: judge: .*cannot be reached/)]);
+  });
+
   it('a judge that fails its self-test leaves no run', async () => {
     const server = await fakeServer({ say: () => '{"same": true}', models: ['m', 'other'] });
     servers.push(server);
