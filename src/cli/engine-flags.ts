@@ -1,5 +1,6 @@
 /** Which model a command runs: a policy on the local engine, or what a server serves. */
 import { type Command, Option } from 'commander';
+import { PROFILES } from '../engine/tinker/client/profiles.ts';
 import type { Engine } from '../engine.ts';
 import { openEngine } from '../recipe/open-engine.ts';
 import { UserError } from '../util/error.ts';
@@ -29,7 +30,10 @@ export function addEngineFlags(command: Command): Command {
       '--policy <name>',
       `local: a shipped name, a checkpoint directory, or RUN[:SYSTEM] (default: ${DEFAULT_POLICY})`,
     ),
-    new Option('--engine <name>', 'local, openai:URL or tinker:URL').default('local'),
+    new Option(
+      '--engine <name>',
+      `local, openai:URL or tinker:URL[#PROFILE]; profiles, where a server is not told by itself: ${Object.keys(PROFILES).join(', ')}`,
+    ).default('local'),
     new Option('--model <name>', 'what the server calls it'),
     new Option('--api <name>', 'how the server is sent text (default: chat)').choices(['chat', 'completions']),
     new Option('--tokenizer <dir>', 'folder with its tokenizer.json: the server is sent token ids instead of text'),

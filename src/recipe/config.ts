@@ -63,7 +63,12 @@ export const evolveSchema = z.strictObject({
   warmupSteps: z.int().min(0).describe('Steps of linear learning-rate warm-up'),
   weightDecay: share.describe('AdamW weight decay'),
   gradClip: z.number().min(0).describe('Largest gradient norm; 0 is off'),
-  engine: z.string().optional().describe('Engine: local, or tinker:URL of a server that trains (default: local)'),
+  engine: z
+    .string()
+    .optional()
+    .describe(
+      'Engine: local, or tinker:URL[#PROFILE] of a server that trains; its profile is found out where none is named (default: local)',
+    ),
   base: z.string().optional().describe('Base model by the name that the server gives it'),
   tokenizer: z.string().optional().describe("Folder with the tokenizer.json of the server's model, or a shipped name"),
   workers: z.int().min(1).max(64).describe('Engine threads; results depend on it, not on the cores there are'),

@@ -1,5 +1,6 @@
 /** The engine of a run by its settings: the local one with a policy, or a server that trains. */
 import { resolve } from 'node:path';
+import { readTarget } from '../engine/tinker/client/options.ts';
 import { loadTokenizer } from '../engine/tokenizer-file.ts';
 import type { Engine, Tokenizer } from '../engine.ts';
 import type { Blobs } from '../store.ts';
@@ -24,6 +25,8 @@ export function settledEngine<T extends EngineSettings>(config: T): T {
   }
   if (!engine.startsWith('tinker:'))
     throw new UserError(`engine is "${engine}"; a run that trains has local or tinker:URL`);
+  // What cannot be read should leave no run folder.
+  readTarget(engine.slice('tinker:'.length));
   if (base === undefined) throw new UserError(`--engine ${engine} needs --base, what the server calls the model`);
   if (tokenizer === undefined)
     throw new UserError(`--engine ${engine} needs --tokenizer, a folder with the model's tokenizer.json`);

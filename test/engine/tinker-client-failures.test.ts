@@ -1,6 +1,7 @@
 /** What servers answer besides results, and what becomes of the run: waits, repeats, one clear error, never a step twice. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readTarget } from '../../src/engine/tinker/client/options.ts';
+import type { ProfileName } from '../../src/engine/tinker/client/profiles.ts';
 import { MANNERS } from '../../src/engine/tinker/server/settings.ts';
 import type { Datum, Engine, StateRef, TrainingClient } from '../../src/engine.ts';
 import { InfraError, UserError } from '../../src/util/error.ts';
@@ -372,6 +373,22 @@ describe('opening', () => {
     expect((await titled('Tinker API Mock')).fingerprint).toBe('tinker/tiny/skyrl-jax/rank=32/seed=0');
   });
 
+  it('refuses a profile that the server is none of', async () => {
+    await expect(site.client({ profile: 'skyrl-jax' })).rejects.toThrow(
+      /#skyrl-jax: the server calls itself "crossfold" and is none of profile skyrl-jax; leave it out, or name one that fits: official, tuft, skyrl-train, generic-json/,
+    );
+    const titled = (title: string, profile: ProfileName) => {
+      site.hook = (call) => (call.path === '/openapi.json' ? reply(200, { info: { title } }) : null);
+      return site.client({ profile });
+    };
+    await expect(titled('TuFT', 'official')).rejects.toThrow(/calls itself "TuFT".*fits: tuft, generic-json/);
+    await expect(titled('Tinker API Mock', 'tuft')).rejects.toThrow(/fits: skyrl-jax, skyrl-train, generic-json/);
+    expect((await titled('Tinker API Mock', 'skyrl-train')).profile).toBe('skyrl-train');
+    expect((await titled('Somebody', 'skyrl-jax')).profile).toBe('skyrl-jax');
+    site.hook = (call) => (call.path === '/openapi.json' ? new Response('<html>', { status: 500 }) : null);
+    expect((await site.client({ profile: 'generic-json' })).profile).toBe('generic-json');
+  });
+
   it('reads its address', () => {
     expect(readTarget('http://a:1/#skyrl-train,rank=8,context=512,deadline=60')).toEqual({
       url: 'http://a:1',
@@ -380,7 +397,10 @@ describe('opening', () => {
       contextLength: 512,
       deadlineMs: 60_000,
     });
-    expect(() => readTarget('http://a#rank=-1')).toThrow(/"rank=-1" is unknown; expected one of official, tuft/);
+    expect(() => readTarget('http://a#rank=-1')).toThrow(/"rank=-1" is unknown; expected a profile \(official, tuft/);
+    expect(() => readTarget('http://a#skyrl_jx')).toThrow(
+      /#skyrl_jx: "skyrl_jx" is unknown \(did you mean skyrl-jax\?\); expected a profile \(official, tuft, skyrl-jax, skyrl-train, generic-json\), rank=N/,
+    );
     expect(() => readTarget('http://user:pass@a')).toThrow(/must not hold a password/);
   });
 });

@@ -39,11 +39,13 @@ export async function openTinkerEngine(options: TinkerOptions): Promise<TinkerEn
 async function engineOf(transport: Transport, options: TinkerOptions): Promise<TinkerEngine> {
   const { base, tokenizer, rank = RANK, seed = 0, concurrency = CONCURRENCY, warn = () => {} } = options;
   await transport.hello();
-  const name = options.profile ?? profileOf(await transport.title());
+  const title = transport.title();
+  // Whoever names the profile needs no title.
+  const name = profileOf(await (options.profile === undefined ? title : title.catch(() => null)), options.profile);
   const profile: Profile = PROFILES[name];
   if (profile.key === 'needed' && transport.apiKey === null)
     throw new UserError(
-      `${plainUrl(transport.url)} asks for a key; put it into the environment variable TINKER_API_KEY`,
+      `${plainUrl(transport.url)}: a server of profile ${name} asks for a key; put it into the environment variable TINKER_API_KEY, or name another profile (${Object.keys(PROFILES).join(', ')}) as in --engine tinker:URL#official`,
     );
   const contextLength = contextOf(
     await transport.ask('get_server_capabilities', null, 'get_server_capabilities'),

@@ -2,6 +2,7 @@
 import type { Tokenizer } from '../../../engine.ts';
 import { UserError } from '../../../util/error.ts';
 import { checkUrl } from '../../../util/http.ts';
+import { nearest } from '../../../util/suggest.ts';
 import { isProfile, PROFILES, type ProfileName } from './profiles.ts';
 
 /** Milliseconds. */
@@ -66,8 +67,13 @@ export function readTarget(target: string): TinkerTarget {
       read[NUMBERS[name as keyof typeof NUMBERS]] = Number(value) * (name === 'deadline' ? 1000 : 1);
     else
       throw new UserError(
-        `--engine tinker:${url}#${part}: "${part}" is unknown; expected one of ${Object.keys(PROFILES).join(', ')}, or rank=N, context=N, deadline=SECONDS`,
+        `--engine tinker:${url}#${part}: "${part}" is unknown${guess(part)}; expected a profile (${Object.keys(PROFILES).join(', ')}), rank=N, context=N or deadline=SECONDS`,
       );
   }
   return read as unknown as TinkerTarget;
+}
+
+function guess(typed: string): string {
+  const close = typed.includes('=') ? null : nearest(typed, Object.keys(PROFILES));
+  return close === null ? '' : ` (did you mean ${close}?)`;
 }

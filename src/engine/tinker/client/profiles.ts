@@ -1,5 +1,6 @@
 /** What differs between servers of the Tinker wire, one row each. A row is found out at the start or named by the user. */
 import type { Loss } from '../../../engine.ts';
+import { UserError } from '../../../util/error.ts';
 
 export interface Profile {
   /** How forward and forward_backward travel. */
@@ -67,9 +68,24 @@ export const PROFILES = {
 export type ProfileName = keyof typeof PROFILES;
 export const isProfile = (name: string): name is ProfileName => Object.hasOwn(PROFILES, name);
 
-/** Titles that servers give themselves in openapi.json. */
-const TITLES: Readonly<Record<string, ProfileName>> = { TuFT: 'tuft', 'Tinker API Mock': 'skyrl-jax' };
+const NAMES = Object.keys(PROFILES) as ProfileName[];
 
-/** @param title of openapi.json; null where there is none. */
-export const profileOf = (title: string | null): ProfileName =>
-  title !== null && Object.hasOwn(TITLES, title) ? TITLES[title]! : 'official';
+/** Titles that servers give themselves in openapi.json, and how they can be spoken to: first as nothing else is said. */
+const TITLES: Readonly<Record<string, readonly [ProfileName, ...ProfileName[]]>> = {
+  crossfold: ['official', 'tuft', 'skyrl-train', 'generic-json'],
+  TuFT: ['tuft', 'generic-json'],
+  'Tinker API Mock': ['skyrl-jax', 'skyrl-train', 'generic-json'],
+};
+
+/**
+ * @param title of openapi.json; null where there is none.
+ * @param named by the user. @throws UserError where the server is another one
+ */
+export function profileOf(title: string | null, named?: ProfileName): ProfileName {
+  const fitting = title !== null && Object.hasOwn(TITLES, title) ? TITLES[title]! : null;
+  if (named === undefined) return fitting?.[0] ?? 'official';
+  if (fitting === null || fitting.includes(named)) return named;
+  throw new UserError(
+    `--engine tinker:URL#${named}: the server calls itself "${title}" and is none of profile ${named}; leave it out, or name one that fits: ${fitting.join(', ')} (of ${NAMES.join(', ')})`,
+  );
+}

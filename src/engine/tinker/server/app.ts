@@ -142,6 +142,8 @@ export function tinkerApp(state: State, { apiKey, closing, failed }: AppOptions)
       : c.body(Uint8Array.from(answer.body), 200, { 'content-type': PROTO });
   });
 
+  // By its title clients tell servers apart.
+  app.get('/openapi.json', (c) => c.json({ openapi: '3.1.0', info: { title: 'crossfold', version: '1' }, paths: {} }));
   app.route('/api/v1', api);
   app.notFound((c) => problem(c, new Refusal(404, `${c.req.method} ${c.req.path} is not served here`)));
   app.onError((error, c) => {
