@@ -8,6 +8,8 @@ import { isShared, sharedOf } from './systems.ts';
 export interface Line<R> {
   readonly key: string;
   readonly ms: number;
+  /** Milliseconds of the run that went by until it was written, of which the engine had work in `busy`. Null in older journals. */
+  readonly lap: { readonly wall: number; readonly busy: number } | null;
   readonly record: R;
 }
 
@@ -45,7 +47,8 @@ export async function readRun(reader: RunReader): Promise<RunLines> {
   const steps: Line<StepRecord>[] = [];
   const writes: Line<WriteRecord>[] = [];
   const evaluations: Line<EvaluationRecord>[] = [];
-  for await (const { key, value, ms } of reader.events()) {
+  for await (const { key, value, ms, wall, busy } of reader.events()) {
+    const lap = wall === undefined || busy === undefined ? null : { wall, busy };
     const record = value as unknown as RunRecord | null;
     switch (record?.kind) {
       case undefined:
@@ -54,13 +57,13 @@ export async function readRun(reader: RunReader): Promise<RunLines> {
         setup = record;
         break;
       case 'step':
-        steps.push({ key, ms, record });
+        steps.push({ key, ms, lap, record });
         break;
       case 'write':
-        writes.push({ key, ms, record });
+        writes.push({ key, ms, lap, record });
         break;
       case 'evaluation':
-        evaluations.push({ key, ms, record });
+        evaluations.push({ key, ms, lap, record });
         break;
       case 'done':
         done = true;
@@ -72,7 +75,7 @@ export async function readRun(reader: RunReader): Promise<RunLines> {
   }
   if (setup === null)
     throw new UserError(
-      `${reader.dir}: nothing to audit: no setup record of evolve or compare (its recipe is "${reader.manifest.recipe}"); name another --run folder, or wait until the run has begun`,
+      `${reader.dir}: nothing to audit: no setup record (its recipe is "${reader.manifest.recipe}"); name another --run folder, or wait until the run has begun`,
     );
   const { systems } = setup;
   const base = evaluations.find(({ record }) => record.system === BASE) ?? null;

@@ -2,6 +2,7 @@
 import picocolors from 'picocolors';
 import type { DownstreamAudit } from '../recipe/audit/downstream.ts';
 import type { HopMix, TrainReport } from '../recipe/baseline/report.ts';
+import { idleShare } from '../recipe/time.ts';
 import { type CaptionedTable, captionedLines, captionedMarkdown } from './captioned.ts';
 import { count, duration, interval, large, share, signed } from './format.ts';
 import { summaryJson } from './summary.ts';
@@ -96,12 +97,23 @@ function costTable({ audit: { cost } }: TrainReport): CaptionedTable {
   const asked = cost.some(({ judged }) => judged > 0);
   return {
     caption: 'Cost',
-    heads: ['', '', 'steps', 'time', 'sampled', 'prefilled', 'trained', ...(asked ? ['judge requests'] : [])],
-    rows: cost.map(({ round, phase, steps, ms, usage, judged }) => [
+    heads: [
+      '',
+      '',
+      'steps',
+      'time',
+      'engine idle',
+      'sampled',
+      'prefilled',
+      'trained',
+      ...(asked ? ['judge requests'] : []),
+    ],
+    rows: cost.map(({ round, phase, steps, usage, judged, ...time }) => [
       round === 0 ? 'base' : `round ${round}`,
       ROLES[phase] ?? phase,
       count(steps),
-      duration(ms),
+      duration(time.ms),
+      share(idleShare(time), 2),
       large(usage.sampled),
       large(usage.prefilled),
       large(usage.trained),

@@ -153,7 +153,7 @@ describe('auditRun', () => {
     const dir = folder();
     await (await openRun(dir, spec)).close();
     await expect(auditRun(await openReader(dir), fixtureAuditor)).rejects.toThrow(
-      /no setup record of evolve or compare \(its recipe is "test"\)/,
+      /no setup record \(its recipe is "test"\)/,
     );
   });
 });

@@ -9,7 +9,7 @@ import { type SeedsReport, seedsReport } from '../../src/recipe/seeds/report.ts'
 import type { SeedRun } from '../../src/recipe/seeds/runs.ts';
 import { seedsHtml } from '../../src/report/seeds/html.ts';
 import { seedTables } from '../../src/report/seeds/tables.ts';
-import { seedsMarkdown } from '../../src/report/seeds/text.ts';
+import { seedsMarkdown, warningLines } from '../../src/report/seeds/text.ts';
 import { openReader } from '../../src/store/read.ts';
 import { tinyConfig } from '../e2e/tiny.ts';
 import { asked, fixtureAuditor, type Shape, writeRun } from './fixture.ts';
@@ -68,6 +68,8 @@ describe('arms', () => {
       'shared, format-weight 0 | A',
       'dr-zero, format-weight 0 | A',
       'crossfit, format-weight 0 | A',
+      'crossfit, aux-budget 5 − dr-zero, aux-budget 5 | A',
+      'crossfit, format-weight 0 − dr-zero, format-weight 0 | A',
     ]);
     expect(report.contrasts.find(({ b, round }) => b === 'dr-zero, aux-budget 5' && round === 2)).toMatchObject({
       proposer: { F: { difference: { values: [0] } } },
@@ -119,6 +121,17 @@ describe('arms', () => {
     expect(page).not.toMatch(/stroke-dasharray="2 3"\/>/);
     expect(page).toContain('<title>dr-zero; crossfit; dr-zero, aux-budget 5; ');
     expect(page).not.toMatch(/NaN|undefined|\[object|Infinity/);
+  });
+
+  it('count warnings among the seeds that have the arm', () => {
+    const warned: SeedsReport = {
+      ...report,
+      seeds: [1, 2, 3],
+      warnings: [{ seed: 1, system: 'dr-zero, format-weight 0', round: 2, scope: 'proposer' }],
+    };
+    expect(warningLines(warned)).toEqual([
+      'dr-zero, format-weight 0, round 2, in proposer steps: suspected co-cheating in 1 of 1 seeds (1)',
+    ]);
   });
 
   it('refuses another base policy under the same name', () => {

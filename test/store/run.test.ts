@@ -239,4 +239,38 @@ describe('blobs', () => {
     await expect(run.blobs.put(new Uint8Array(1))).rejects.toBeInstanceOf(InfraError);
     await run.close();
   });
+
+  it('tells how long the engine worked since the line before, once somebody watches it', async () => {
+    const dir = folder();
+    const run = await openRun(dir, spec);
+    await run.once('before', async () => 1);
+    let busy = 1000;
+    run.watch(() => busy);
+    busy += 40;
+    await run.once('a', async () => 1);
+    busy += 7;
+    await run.scope('s').once('b', async () => 2);
+    await run.close();
+    const lines = readFileSync(join(dir, 'journal.jsonl'), 'utf8').trim().split('\n');
+    const events = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(events.map(({ key, busy }) => [key, busy])).toEqual([
+      ['before', undefined],
+      ['a', 40],
+      ['s/b', 7],
+    ]);
+    expect(events[1]!.wall).toBeGreaterThanOrEqual(0);
+  });
+
+  it('writes a line after what it has to wait for, and not at all when that fails', async () => {
+    const dir = folder();
+    const run = await openRun(dir, spec);
+    const slow = run.once('slow', () => new Promise((resolve) => setTimeout(() => resolve(1), 30)));
+    const failing = Promise.reject(new Error('outage'));
+    failing.catch(() => {});
+    await Promise.all([slow, run.once('quick', async () => 2, slow)]);
+    await expect(run.once('never', async () => 3, failing)).rejects.toThrow('outage');
+    await run.close();
+    const keys = readFileSync(join(dir, 'journal.jsonl'), 'utf8').match(/(?<="key":")[^"]*/g);
+    expect(keys).toEqual(['slow', 'quick']);
+  });
 });

@@ -6,17 +6,16 @@ import { addUsage, NO_USAGE } from '../../train/usage.ts';
 import { groupBy } from '../../util/group.ts';
 import { BASE, type Line, type RunLines } from '../rounds.ts';
 import { sharedOf } from '../systems.ts';
+import { type Time, timeOf } from '../time.ts';
 
 const PHASES = ['proposer', 'write', 'solver', 'evaluate', 'auxiliary'] as const;
 
-export interface CostRow {
+export interface CostRow extends Time {
   /** "base", a shared part or a system. */
   readonly system: string;
   readonly round: number;
   readonly phase: (typeof PHASES)[number];
   readonly steps: number;
-  /** Wall-clock time of the steps, summed; systems that ran side by side each count in full. */
-  readonly ms: number;
   readonly usage: Usage;
   /** Distinct pairs of answers that a judge had to compare, counted step by step. */
   readonly judged: number;
@@ -47,7 +46,7 @@ export function costRows({ setup, steps, writes, evaluations }: RunLines): CostR
         round: line.record.round,
         phase,
         steps: own.length,
-        ms: own.reduce((sum, part) => sum + part.line.ms, 0),
+        ...timeOf(own.map(({ line }) => line)),
         usage: own.reduce((sum, part) => addUsage(sum, part.line.record.usage), NO_USAGE),
         judged: own.reduce((sum, part) => sum + (part.line.record.judged ?? 0), 0),
         responses: own.some(({ responses }) => responses === null)

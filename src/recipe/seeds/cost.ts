@@ -4,8 +4,9 @@ import type { StepRecord, VerificationRecord } from '../../record.ts';
 import { addUsage, NO_USAGE } from '../../train/usage.ts';
 import { BASE, type RunLines } from '../rounds.ts';
 import { sharedOf } from '../systems.ts';
+import { type Time, timeOf } from '../time.ts';
 
-export interface SystemCost {
+export interface SystemCost extends Time {
   readonly usage: Usage;
   /** Trajectories of every kind: proposals, responses, exam questions, verifications. */
   readonly rollouts: number;
@@ -15,7 +16,6 @@ export interface SystemCost {
   readonly auxiliaryUpdates: number;
   /** Distinct pairs of answers that a judge had to compare, counted step by step. */
   readonly judged: number;
-  readonly ms: number;
 }
 
 export function systemCost({ steps, writes, evaluations }: RunLines, system: string): SystemCost {
@@ -40,7 +40,7 @@ export function systemCost({ steps, writes, evaluations }: RunLines, system: str
     verificationSearches: total((v) => v.searches),
     auxiliaryUpdates: mySteps.filter(({ record }) => record.phase === 'auxiliary').length,
     judged: [...mySteps, ...myWrites].reduce((sum, { record }) => sum + (record.judged ?? 0), 0),
-    ms: lines.reduce((sum, { ms }) => sum + ms, 0),
+    ...timeOf(lines),
   };
 }
 

@@ -10,6 +10,7 @@ import { UserError } from '../../util/error.ts';
 import { MEASURES, type Measure } from '../audit/scope.ts';
 import { auditJudged, judgeRun, type RoundAudit } from '../audit.ts';
 import { COMMANDS } from '../presets.ts';
+import { SYSTEMS, type SystemName, systemOf } from '../systems.ts';
 import { type Arm, type ArmRuns, armsOf, type Settled } from './arms.ts';
 import { type Bases, basesOf, checkBase } from './base.ts';
 import { contrast, type SeedContrast } from './contrast.ts';
@@ -128,14 +129,28 @@ async function auditSeed({ reader, auditor }: OpenedRun): Promise<SeedRun> {
   return { ...judged, seed: reader.manifest.seed, report: auditJudged(reader, auditor, judged) };
 }
 
-/** Every later arm against the first. Under the same settings both have the same first round. */
-function contrastsOf([first, ...others]: readonly SeedArm[], rounds: readonly SeedRound[]): SeedContrast[] {
-  return others.flatMap((arm) =>
+/**
+ * Every later arm against the first; and plans under another label rule against the coupled one of that rule, as the paper
+ * pairs them. Under the same settings both have the same first round.
+ */
+function contrastsOf(arms: readonly SeedArm[], rounds: readonly SeedRound[]): SeedContrast[] {
+  const [first, ...others] = arms;
+  const against = (a: SeedArm, arm: SeedArm): SeedContrast[] =>
     rounds
       .filter((own) => own.system === arm.name)
-      .filter((own) => !own.shared || (arm.suffix !== '' && leadsPart(rounds, own)))
-      .flatMap(({ round }) => contrast(first!, arm, round) ?? []),
-  );
+      .filter((own) => !own.shared || (arm.suffix !== a.suffix && leadsPart(rounds, own)))
+      .flatMap(({ round }) => contrast(a, arm, round) ?? []);
+  const coupledOf = ({ system, suffix }: SeedArm): SeedArm | undefined => {
+    const wanted = systemOf('coupled', SYSTEMS[system as SystemName].labels);
+    return arms.find((arm) => arm.system === wanted && arm.suffix === suffix);
+  };
+  return [
+    ...others.flatMap((arm) => against(first!, arm)),
+    ...others.flatMap((arm) => {
+      const coupled = coupledOf(arm);
+      return coupled === undefined || coupled === arm || coupled === first ? [] : against(coupled, arm);
+    }),
+  ];
 }
 
 async function proposersOf(
@@ -207,5 +222,6 @@ function meanCost({ system, runs }: SeedArm): SystemCost {
     auxiliaryUpdates: mean((c) => c.auxiliaryUpdates),
     judged: mean((c) => c.judged),
     ms: mean((c) => c.ms),
+    busy: costs.some(({ busy }) => busy === null) ? null : mean((c) => c.busy!),
   };
 }

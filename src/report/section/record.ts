@@ -4,8 +4,9 @@ import type { CostRow } from '../../recipe/audit/cost.ts';
 import type { GraderAudit } from '../../recipe/audit/graders.ts';
 import type { AuditReport } from '../../recipe/audit.ts';
 import { leadsShared, sharedOf } from '../../recipe/systems.ts';
+import { idleShare, sumTimes } from '../../recipe/time.ts';
 import { addUsage, NO_USAGE } from '../../train/usage.ts';
-import { count, DASH, duration, large } from '../format.ts';
+import { count, DASH, duration, large, share } from '../format.ts';
 import { type Content, type Html, html, htmlLines, htmlTable, numeric } from '../markup.ts';
 import { shortened } from '../visible.ts';
 
@@ -64,7 +65,7 @@ export function costSection({ cost }: AuditReport): Html {
     round: 0,
     phase: 'solver',
     steps: cost.reduce((sum, { steps }) => sum + steps, 0),
-    ms: cost.reduce((sum, { ms }) => sum + ms, 0),
+    ...sumTimes(cost),
     usage: cost.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE),
     judged: cost.reduce((sum, { judged }) => sum + judged, 0),
     responses: null,
@@ -82,20 +83,21 @@ ${htmlTable(
     { head: 'system' },
     numeric('round'),
     { head: 'phase' },
-    ...['steps', 'time', 'sampled', 'prefilled', 'trained', 'rollouts a prompt'].map(numeric),
+    ...['steps', 'time', 'engine idle', 'sampled', 'prefilled', 'trained', 'rollouts a prompt'].map(numeric),
     ...(asked ? ['judge requests'].map(numeric) : []),
   ],
   rows,
-  'Tokens and wall-clock time, each thing once. Rollouts a prompt: feedback rollouts per proposer prompt, or responses per question of a solver.',
+  'Tokens and time of the run, each thing once; engine idle: share of the time in which it had nothing to do. Rollouts a prompt: feedback rollouts per proposer prompt, or responses per question of a solver.',
 )}`;
 }
 
-const costRow = ({ system, steps, ms, usage, responses }: CostRow, round: string, phase: string): Content[] => [
+const costRow = ({ system, steps, usage, responses, ...time }: CostRow, round: string, phase: string): Content[] => [
   system,
   round,
   phase,
   count(steps),
-  duration(ms),
+  duration(time.ms),
+  share(idleShare(time), 2),
   large(usage.sampled),
   large(usage.prefilled),
   large(usage.trained),

@@ -3,6 +3,7 @@ import type { Measure } from '../../recipe/audit/scope.ts';
 import type { PairedFigure } from '../../recipe/seeds/contrast.ts';
 import { leadsPart } from '../../recipe/seeds/part.ts';
 import type { SeedRound, SeedsReport } from '../../recipe/seeds/report.ts';
+import { idleShare } from '../../recipe/time.ts';
 import type { CaptionedTable } from '../captioned.ts';
 import { count, DASH, duration, interval, large, share, signed } from '../format.ts';
 import { spreadText, times } from './spread.ts';
@@ -71,11 +72,12 @@ const bounds = (x: PairedFigure['overSeeds']): string => {
 };
 
 const contrastTable = ({ contrasts, systems, rounds }: SeedsReport): CaptionedTable => ({
-  caption: `Minus ${systems[0]}, seed by seed: mean ± SD, 95 % interval over sources (bootstrap), 95 % interval over seeds (t)`,
+  caption: `Minus ${systems[0]}${contrasts.some(({ a }) => a !== systems[0]) ? ', or what is named' : ''}, seed by seed: mean ± SD, 95 % interval over sources (bootstrap), 95 % interval over seeds (t)`,
   numbersFrom: 2,
   heads: ['system', 'figure', 'round', 'seeds', 'difference', 'over sources', 'over seeds'],
-  rows: contrasts.flatMap(({ b, round, seeds, proposer, scheduled, em }) => {
-    const name = rounds.find((own) => own.system === b && own.round === round)!.part;
+  rows: contrasts.flatMap(({ a, b, round, seeds, proposer, scheduled, em }) => {
+    const part = rounds.find((own) => own.system === b && own.round === round)!.part;
+    const name = a === systems[0] ? part : `${part} − ${a}`;
     const row = (figure: string, found: PairedFigure): string[] => [
       name,
       figure,
@@ -109,6 +111,7 @@ function costTable({ costs, systems }: SeedsReport): CaptionedTable {
       'auxiliary updates',
       'judge requests',
       'time',
+      'engine idle',
     ],
     rows: systems.map((system) => {
       const cost = costs[system]!;
@@ -124,6 +127,7 @@ function costTable({ costs, systems }: SeedsReport): CaptionedTable {
         count(cost.auxiliaryUpdates),
         count(cost.judged) + times(cost.judged, first.judged),
         duration(cost.ms) + times(cost.ms, first.ms),
+        share(idleShare(cost), 2),
       ];
     }),
   };

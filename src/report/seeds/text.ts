@@ -1,6 +1,7 @@
 /** A comparison over seeds for a terminal and as Markdown. */
 import type picocolors from 'picocolors';
 import type { SeedsReport } from '../../recipe/seeds/report.ts';
+import { groupBy } from '../../util/group.ts';
 import { captionedLines, captionedMarkdown } from '../captioned.ts';
 import { visible } from '../visible.ts';
 import { NO_WARNING, SYMBOLS } from '../words.ts';
@@ -13,16 +14,16 @@ export const armList = ({ systems }: Pick<SeedsReport, 'systems'>): string =>
 export const seedsTitle = ({ systems, task, seeds, auditor }: SeedsReport): string =>
   `${armList({ systems })} in ${task}, ${seeds.length === 1 ? `seed ${seeds[0]} (a single run)` : `seeds ${seeds.join(', ')}`}, audited by ${auditor}`;
 
-/** Warnings by system, round and steps, with the seeds that gave them. */
-export function warningLines({ warnings, seeds }: SeedsReport): string[] {
-  const groups = new Map<string, Set<number>>();
-  for (const { seed, system, round, scope } of warnings) {
-    const key = `${system}, round ${round}${scope === 'proposer' ? ', in proposer steps' : ''}`;
-    groups.set(key, (groups.get(key) ?? new Set()).add(seed));
-  }
-  return [...groups].map(
-    ([key, own]) => `${key}: suspected co-cheating in ${own.size} of ${seeds.length} seeds (${[...own].join(', ')})`,
-  );
+/** Warnings by arm, round and steps, with the seeds that gave them, of those that have the round. */
+export function warningLines({ warnings, rounds }: SeedsReport): string[] {
+  const groups = groupBy(warnings, ({ system, round, scope }) => JSON.stringify([system, round, scope]));
+  return [...groups.values()].map((own) => {
+    const { system, round, scope } = own[0]!;
+    const ran = rounds.find((r) => r.system === system && r.round === round)!.seeds.length;
+    const seeds = [...new Set(own.map(({ seed }) => seed))];
+    const where = `${system}, round ${round}${scope === 'proposer' ? ', in proposer steps' : ''}`;
+    return `${where}: suspected co-cheating in ${seeds.length} of ${ran} seeds (${seeds.join(', ')})`;
+  });
 }
 
 /** What a reader must know of the runs before comparing them. */
