@@ -4,6 +4,7 @@ import type { StepRecord } from '../../record.ts';
 import type { RunReader } from '../../store/read.ts';
 import { getRollouts } from '../../train/measure.ts';
 import type { Line } from '../rounds.ts';
+import { timeOf } from '../time.ts';
 import { type Spread, spreadOf } from './spread.ts';
 
 /** Of one run. NaN where nothing was measured. */
@@ -52,7 +53,7 @@ export async function proposerFigures(
     prefilled: total(({ usage }) => usage.prefilled),
     sampled: total(({ usage }) => usage.sampled),
     trained: total(({ usage }) => usage.trained),
-    ms: steps.reduce((sum, { ms }) => sum + ms, 0),
+    ms: timeOf(steps).ms,
     firstReward: records[0]?.reward.mean ?? Number.NaN,
     lastReward: records.at(-1)?.reward.mean ?? Number.NaN,
   };
