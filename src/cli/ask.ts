@@ -52,9 +52,9 @@ function checkQuestion(question: string): void {
 
 export function askCommand(terminal: Terminal): Command {
   return new Command('ask')
-    .description('Put a question to the evolved solver of a run; shows its searches and the passages it read')
+    .description('Put a question to the last solver of a run; shows its searches and the passages it read')
     .argument('<question>', 'for documents: a sentence of theirs with a blank, written ____')
-    .requiredOption('--run <dir>', 'folder of a run of evolve or compare')
+    .requiredOption('--run <dir>', 'folder of a run of evolve, compare or train')
     .option('--system <name>', 'whose solver (default: the last system of the run)')
     .option('--engine <spec>', 'where the server of the run is now: tinker:URL (default: where it was last)')
     .option('--json', 'print the answer as JSON')

@@ -20,7 +20,7 @@ interface Flags {
 export function bankCommand(terminal: Terminal): Command {
   return new Command('bank')
     .description('Export the questions a run admitted: one {id, question, label, source, hops} a line')
-    .argument('<run>', 'folder of a run of evolve or compare')
+    .argument('<run>', 'folder of a run of evolve, compare or train r-zero, whose questions are its own')
     .option('--system <name>', 'whose questions (default: the first system of the run)')
     .addOption(countOption('--limit <n>', 'take so many questions, as replay does (default: all)'))
     .addOption(

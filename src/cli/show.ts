@@ -28,7 +28,7 @@ export function showCommand(terminal: Terminal): Command {
   ];
   const command = new Command('show')
     .description('Print the tables of a run, or page through its rollouts; works while the run goes on')
-    .argument('<run>', 'folder of a run of evolve or compare')
+    .argument('<run>', 'folder of a run of evolve, compare or train')
     .addOption(new Option('--json', 'print the audit as JSON').conflicts('rollouts'))
     .addOption(new Option('--rollouts', 'page through what was said, searched and rewarded').helpGroup(GROUP));
   for (const filter of filters) command.addOption(filter.implies({ rollouts: true }).helpGroup(GROUP));

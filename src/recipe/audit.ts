@@ -84,7 +84,7 @@ export interface Contrast {
   readonly downstream: Comparison | null;
 }
 
-/** UserError: the folder holds no run of evolve or compare. */
+/** UserError: the folder holds no run of evolve, compare or train. */
 export const auditRun = async (reader: RunReader, auditor: Auditor): Promise<AuditReport> =>
   auditJudged(reader, auditor, await judgeRun(reader, auditor));
 

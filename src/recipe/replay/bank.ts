@@ -18,13 +18,17 @@ export interface BankQuestion extends BankItem {
 
 /** What one system admitted, round by round; a shared round is part of it. UserError: no such system, or nothing yet. */
 export async function bankOfRun(reader: RunReader, system?: string): Promise<readonly BankQuestion[]> {
-  const { setup, rounds } = await readRun(reader);
+  const { setup, rounds, done } = await readRun(reader);
   const name = system ?? setup.systems[0]!;
   if (!setup.systems.includes(name))
     throw new UserError(`--system is "${name}"; ${reader.dir} has ${setup.systems.join(', ')}`);
   const bank = rounds.flatMap((round) => (round.system === name ? (round.write?.record.bank ?? []) : []));
   if (bank.length === 0)
-    throw new UserError(`${reader.dir}: ${name} has admitted no question yet; let the run go on first`);
+    throw new UserError(
+      done
+        ? `${reader.dir}: ${name} has admitted no question, and the run is finished; name a run of evolve, compare or train r-zero that has a bank`
+        : `${reader.dir}: ${name} has admitted no question yet; let the run go on first`,
+    );
   return bank;
 }
 
