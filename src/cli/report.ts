@@ -14,6 +14,7 @@ export function reportCommand(terminal: Terminal): Command {
   return new Command('report')
     .description('Put runs side by side: systems, settings and seeds, with means, deviations and paired differences')
     .argument('<run...>', 'folders of runs of evolve or compare; they share task, rounds and base model')
+    .option('--systems <names>', 'show these alone, as in dr-zero,crossfit (default: all that the runs have)')
     .option('--out <dir>', 'where report.html, report.md and report.json go (default: beside the first run)')
     .option('--json', 'print the report as JSON')
     .addHelpText(
@@ -21,13 +22,18 @@ export function reportCommand(terminal: Terminal): Command {
       helpExamples([
         ['crossfold report runs/five/seed1 runs/five/seed2 --out runs/five', 'what "crossfold compare --seeds" does'],
         ['crossfold report runs/five/seed* runs/evolve-msv-quick-seed1', 'a run added to a comparison'],
-        ['crossfold report runs/hrpo/seed* runs/grpo/seed* --out runs/estimators', 'an ablation: settings are arms'],
+        [
+          'crossfold report runs/five/seed* runs/grpo/seed* --systems dr-zero --out runs/grpo',
+          'an ablation: settings are arms',
+        ],
       ]),
     )
-    .action(async (dirs: string[], { out, json = false }: { out?: string; json?: boolean }) => {
+    .action(async (dirs: string[], flags: { systems?: string; out?: string; json?: boolean }) => {
+      const { systems, out, json = false } = flags;
       const progress = openProgress(terminal, 0, json);
       try {
-        await publishSeeds(dirs, out ?? join(dirs[0]!, '..'), json, progress, terminal);
+        const only = systems?.split(',').map((name) => name.trim());
+        await publishSeeds(dirs, out ?? join(dirs[0]!, '..'), json, progress, terminal, only);
       } finally {
         progress.close();
       }
@@ -41,6 +47,7 @@ export async function publishSeeds(
   json: boolean,
   progress: ProgressView,
   terminal: Terminal,
+  only?: readonly string[],
 ): Promise<void> {
   const runs = [];
   for (const dir of dirs) {
@@ -48,7 +55,7 @@ export async function publishSeeds(
     const { reader, config, task } = await openedRun(dir);
     runs.push({ dir, reader, config, auditor: task.auditor });
   }
-  const report = await seedsReport(runs);
+  const report = await seedsReport(runs, only);
   await makeFolder(out);
   const html = join(out, 'report.html');
   await replaceFile(html, seedsHtml(report));

@@ -98,6 +98,15 @@ describe('arms', () => {
     expect(page).toMatch(/<text class="name c1"[^>]*>crossfit<\/text>/);
   });
 
+  it('can be fewer systems than the runs have', async () => {
+    const runs = async () => [await opened(same, {}), await opened(other, { formatWeight: 0 })];
+    const own = await seedsReport(await runs(), ['crossfit']);
+    expect(own.systems).toEqual(['crossfit', 'crossfit, format-weight 0']);
+    expect(own.warnings.every(({ system }) => own.systems.includes(system))).toBe(true);
+    expect(Object.keys(own.costs)).toEqual(own.systems);
+    await expect(seedsReport(await runs(), ['msv'])).rejects.toThrow(/--systems is msv; .*same has dr-zero, crossfit/);
+  });
+
   it('are told apart in the charts by ink, then by dashes; long names stand in a legend', () => {
     const twin = (name: string): string => `${name}, gate drop`;
     const twins = <T>(of: Readonly<Record<string, T>>): Record<string, T> =>

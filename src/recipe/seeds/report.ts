@@ -78,8 +78,12 @@ interface OpenedRun extends Settled {
   readonly auditor: Auditor;
 }
 
-/** UserError: the runs do not share task, rounds and base model, or two hold the same arm and seed. */
-export async function seedsReport(opened: readonly OpenedRun[]): Promise<SeedsReport> {
+/**
+ * @param only the systems to show; absent, all that the runs have.
+ * UserError: the runs do not share task, rounds and base model, two hold the same arm and seed, or one has no system to show.
+ */
+export async function seedsReport(runsGiven: readonly OpenedRun[], only?: readonly string[]): Promise<SeedsReport> {
+  const opened = only === undefined ? runsGiven : runsGiven.map((run) => withSystems(run, only));
   // Before the audits, which take their time.
   for (const { dir, reader } of opened)
     if (!Object.hasOwn(COMMANDS, reader.manifest.recipe))
@@ -93,8 +97,8 @@ export async function seedsReport(opened: readonly OpenedRun[]): Promise<SeedsRe
   const first = runs[0]!.report;
   const parts = Array.from({ length: first.setup.rounds }, (_, r) => partsOf(arms, r + 1));
   const rounds = arms.flatMap((arm, i) => parts.flatMap((names, r) => seedRound(arm, r + 1, names[i]!) ?? []));
-  const nameOf = (run: SeedRun, system: string): string =>
-    arms.find((arm) => arm.system === system && arm.runs.includes(run))!.name;
+  const nameOf = (run: SeedRun, system: string): string | undefined =>
+    arms.find((arm) => arm.system === system && arm.runs.includes(run))?.name;
   return {
     dirs: runs.map(({ report }) => report.dir),
     seeds: ascending(runs.map(({ seed }) => seed)),
@@ -112,14 +116,21 @@ export async function seedsReport(opened: readonly OpenedRun[]): Promise<SeedsRe
     costs: Object.fromEntries(arms.map((arm) => [arm.name, meanCost(arm)])),
     proposers: arms.some(({ suffix }) => suffix !== '') ? await proposersOf(named, audited) : null,
     warnings: runs.flatMap((run) =>
-      run.report.warnings.map(({ system, round, scope }) => ({
-        seed: run.seed,
-        system: nameOf(run, system),
-        round,
-        scope,
-      })),
+      run.report.warnings.flatMap(({ system, round, scope }) => {
+        const name = nameOf(run, system);
+        return name === undefined ? [] : [{ seed: run.seed, system: name, round, scope }];
+      }),
     ),
   };
+}
+
+function withSystems(run: OpenedRun, only: readonly string[]): OpenedRun {
+  const systems = run.config.systems.filter((system) => only.includes(system));
+  if (systems.length === 0)
+    throw new UserError(
+      `--systems is ${only.join(',')}; ${run.dir} has ${run.config.systems.join(', ')}: name one of them, or leave the run out`,
+    );
+  return { ...run, config: { ...run.config, systems } };
 }
 
 const ascending = (values: readonly number[]): number[] => [...new Set(values)].sort((a, b) => a - b);
