@@ -2,12 +2,12 @@
 import { lastAddresses } from '../recipe/address.ts';
 import { firstComplaint } from '../recipe/complaint.ts';
 import { type EvolveConfig, evolveSchema } from '../recipe/config.ts';
+import { loopFrom } from '../recipe/loop-record.ts';
 import { COMMANDS } from '../recipe/presets.ts';
 import { runTokenizer } from '../recipe/run-engine.ts';
 import { openTask } from '../recipe/task.ts';
 import type { RunManifest } from '../store/manifest.ts';
 import { openReader, type RunReader } from '../store/read.ts';
-import type { Json } from '../store.ts';
 import type { Task } from '../train/context.ts';
 import { UserError } from '../util/error.ts';
 
@@ -20,8 +20,9 @@ export interface OpenedRun {
 }
 
 /** The settings of the loop in a manifest; null where the run has none. A training baseline keeps its own beside them. */
-export function settingsIn({ recipe, config }: RunManifest): Json | null {
-  if (recipe === 'train') return (config as { readonly loop?: Json }).loop ?? null;
+export function settingsIn({ recipe, config }: RunManifest): unknown {
+  const { loop } = Object(config) as { readonly loop?: unknown };
+  if (recipe === 'train') return typeof loop === 'object' && loop !== null ? loopFrom(loop) : null;
   return Object.hasOwn(COMMANDS, recipe) ? config : null;
 }
 

@@ -3,8 +3,9 @@ import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Command, Option } from 'commander';
 import { goldAuditor } from '../auditor/gold.ts';
-import { asRecorded, recordAddresses, unplaced } from '../recipe/address.ts';
+import { recordAddresses, unplaced } from '../recipe/address.ts';
 import type { EvolveConfig } from '../recipe/config.ts';
+import { loopRecord } from '../recipe/loop-record.ts';
 import { type BankQuestion, bankLine, bankOfRun, readBankFile, sampleBank } from '../recipe/replay/bank.ts';
 import type { ReplayConfig } from '../recipe/replay/config.ts';
 import { loggedFeedback } from '../recipe/replay/logged.ts';
@@ -102,7 +103,7 @@ async function runReplay(command: Command, flags: Flags, progress: ProgressView,
   const folder = flags.run ?? join('runs', name);
   const spec = {
     recipe: 'replay',
-    config: { ...config, loop: await asRecorded(folder, loop) },
+    config: { ...config, loop: await loopRecord(folder, loop) },
     seed: config.seeds[0]!,
     codeVersion: codeVersion(),
     parents: opened.parents,

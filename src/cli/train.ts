@@ -2,7 +2,7 @@
 import { basename, join, resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { stringify } from 'yaml';
-import { asRecorded, recordAddresses } from '../recipe/address.ts';
+import { recordAddresses } from '../recipe/address.ts';
 import type { TrainConfig } from '../recipe/baseline/config.ts';
 import { goldOfFile, goldOfTask } from '../recipe/baseline/gold.ts';
 import { RECIPES, type RecipeName } from '../recipe/baseline/recipes.ts';
@@ -10,6 +10,7 @@ import { trainReport } from '../recipe/baseline/report.ts';
 import { trainBaseline } from '../recipe/baseline/train.ts';
 import type { EvolveConfig } from '../recipe/config.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
+import { loopRecord } from '../recipe/loop-record.ts';
 import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
 import { withMatcher } from '../recipe/run-matcher.ts';
 import { openTask } from '../recipe/task.ts';
@@ -72,7 +73,8 @@ export function trainCommand(terminal: Terminal): Command {
     .action(async (recipe: RecipeName, flags: Flags) => {
       if (flags.schema) return terminal.json(fileJsonSchema());
       const { config, dir } = await settingsOf(command, 'evolve');
-      if (flags.printConfig) return terminal.out(stringify(config).trimEnd());
+      const { systems: _, ...shown } = config;
+      if (flags.printConfig) return terminal.out(stringify(shown).trimEnd());
       const progress = openProgress(terminal, config.rounds, flags.json === true || flags.quiet === true);
       try {
         await runTrain(recipe, config, folderOf(recipe, config, dir, flags), flags, progress, terminal);
@@ -115,7 +117,7 @@ async function runTrain(
             id: contentId(JSON.stringify(gold)),
           },
   };
-  const recorded = { ...config, loop: await asRecorded(folder, loop) };
+  const recorded = { ...config, loop: await loopRecord(folder, loop) };
   const spec = { recipe: 'train', config: recorded, seed: loop.seed, codeVersion: codeVersion(), parents: [] };
   await withMatcher(loop, progress, (matcherIn) =>
     inRun(folder, spec, 'step', progress, async (run, signal) => {
