@@ -2,9 +2,11 @@
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Command, Option } from 'commander';
+import { stringify } from 'yaml';
 import { goldAuditor } from '../auditor/gold.ts';
 import { recordAddresses, unplaced } from '../recipe/address.ts';
 import type { EvolveConfig } from '../recipe/config.ts';
+import { fileJsonSchema } from '../recipe/config-file.ts';
 import { loopRecord } from '../recipe/loop-record.ts';
 import { type BankQuestion, bankLine, bankOfRun, readBankFile, sampleBank } from '../recipe/replay/bank.ts';
 import type { ReplayConfig } from '../recipe/replay/config.ts';
@@ -41,6 +43,8 @@ interface Flags {
   readonly limit?: number;
   readonly run?: string;
   readonly json?: boolean;
+  readonly printConfig?: boolean;
+  readonly schema?: boolean;
 }
 
 export function replayCommand(terminal: Terminal): Command {
@@ -74,6 +78,7 @@ export function replayCommand(terminal: Terminal): Command {
     )
     .addHelpText('after', '\nRunning the same command again continues a replay that was stopped.')
     .action(async (flags: Flags) => {
+      if (flags.schema) return terminal.json(fileJsonSchema());
       const progress = openProgress(terminal, flags.seeds, flags.json === true);
       try {
         await runReplay(command, flags, progress, terminal);
@@ -87,6 +92,10 @@ async function runReplay(command: Command, flags: Flags, progress: ProgressView,
   progress.note('reading the bank');
   const opened = await openBank(flags);
   const { config: loop } = await settingsOf(command, 'evolve', opened.config);
+  if (flags.printConfig) {
+    const { systems: _, ...shown } = loop;
+    return terminal.out(stringify(shown).trimEnd());
+  }
   const bank = sampleBank(opened.bank, flags.limit ?? opened.bank.length);
   const config: ReplayConfig = {
     loop,

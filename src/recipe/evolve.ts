@@ -29,6 +29,7 @@ import type { EvolveConfig } from './config.ts';
 import { baseDescent, descentOf } from './descent.ts';
 import { meter, type Progress } from './progress.ts';
 import { BASE } from './rounds.ts';
+import { setupRecord } from './setup.ts';
 import { SHARED, SYSTEMS, type System, type SystemName } from './systems.ts';
 import { type Chain, sideBySide, stepName } from './updates.ts';
 
@@ -80,7 +81,7 @@ export async function evolve(input: EvolveInput): Promise<void> {
 }
 
 function openLoop(context: Context, config: EvolveConfig, run: Run, progress: ReturnType<typeof meter>) {
-  const { engine, task, settings } = context;
+  const { engine, settings } = context;
   const trainees = new Map<string, ReturnType<typeof openTrainee>>();
   const trainee = (name: string): ReturnType<typeof openTrainee> => {
     const found = trainees.get(name) ?? openTrainee(engine, settings);
@@ -133,18 +134,7 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
 
   const loop = {
     async setup(): Promise<void> {
-      await run.once<SetupRecord>('setup', async () => ({
-        kind: 'setup',
-        systems: config.systems,
-        rounds: settings.rounds,
-        task: task.name,
-        engine: engine.fingerprint,
-        base: engine.base,
-        sources: task.sources.length,
-        passages: task.passages,
-        gold: task.gold.length,
-        parameters: engine.parameters,
-      }));
+      await run.once<SetupRecord>('setup', async () => setupRecord(context, config.systems));
     },
 
     async evaluate(system: string, round: number, { policy }: StateRef): Promise<void> {

@@ -38,6 +38,29 @@ export function countBy(xs: readonly (string | number)[]): Record<string, number
 /** What is known of a rollout before it is written. */
 export type RolloutNote = Omit<RolloutRecord, 'text'>;
 
+/** What a trajectory earned; absent where it trained nothing. */
+export interface Earned {
+  readonly reward: number;
+  readonly advantage: number;
+}
+
+/** A proposal. `feedback` is the place of its question in the step's feedback. */
+export const proposalNote = (
+  { source, hops, rollout }: Pick<RolloutNote, 'source' | 'hops' | 'rollout'>,
+  feedback: number | null,
+  earned?: Earned,
+): RolloutNote => ({
+  role: 'proposer',
+  about: source,
+  source,
+  hops,
+  feedback,
+  attempt: 0,
+  reward: earned?.reward ?? null,
+  advantage: earned?.advantage ?? null,
+  rollout,
+});
+
 /** Gzipped JSONL, one RolloutRecord a line: turns also as text, for people; the tokens stay the truth. Returns the blob id. */
 export function putRollouts({ engine, blobs }: Context, notes: readonly RolloutNote[]): Promise<string> {
   const textOf = ({ turns }: Rollout): RolloutRecord['text'] =>

@@ -8,7 +8,15 @@ import type { StepRecord } from '../record.ts';
 import { type Context, environment } from './context.ts';
 import { agreementOf, type Graded, grade } from './grade.ts';
 import { judging } from './judged.ts';
-import { countBy, meanParts, putRollouts, type RolloutNote, rolloutFigures } from './measure.ts';
+import {
+  countBy,
+  type Earned,
+  meanParts,
+  proposalNote,
+  putRollouts,
+  type RolloutNote,
+  rolloutFigures,
+} from './measure.ts';
 import { type Drafted, propose } from './propose.ts';
 import { type Trainee, warmRate } from './trainee.ts';
 import { metered } from './usage.ts';
@@ -148,20 +156,9 @@ function notesOf(
   d: Drafted,
   graded: Graded | undefined,
   feedback: number | null,
-  member: { readonly reward: number; readonly advantage: number } | undefined,
+  member: Earned | undefined,
 ): RolloutNote[] {
   const { source, hops } = d;
-  const own: RolloutNote = {
-    role: 'proposer',
-    about: source,
-    source,
-    hops,
-    feedback,
-    attempt: 0,
-    reward: member?.reward ?? null,
-    advantage: member?.advantage ?? null,
-    rollout: d.rollout,
-  };
   const answers = (graded?.rollouts ?? []).map(
     (rollout, attempt): RolloutNote => ({
       role: 'solver',
@@ -175,5 +172,5 @@ function notesOf(
       rollout,
     }),
   );
-  return [own, ...answers];
+  return [proposalNote(d, feedback, member), ...answers];
 }

@@ -4,7 +4,7 @@ import type { BankItem, VerificationRecord, WriteRecord } from '../record.ts';
 import { UserError } from '../util/error.ts';
 import type { Context } from './context.ts';
 import { judging } from './judged.ts';
-import { countBy, putRollouts, type RolloutNote } from './measure.ts';
+import { countBy, proposalNote, putRollouts, type RolloutNote } from './measure.ts';
 import { propose } from './propose.ts';
 import { metered } from './usage.ts';
 import { candidateOf, sumVerifications, verifierNotes, verifyAll } from './verify.ts';
@@ -58,17 +58,7 @@ export async function writeBank(
         const label = verdicts.get(d)!.label!.answers[0]!;
         bank.push({ id: `${at.system}/${at.round}/${bank.length}`, question: rollout.question!, label, source, hops });
       }
-      notes.push({
-        role: 'proposer',
-        about: source,
-        source,
-        hops,
-        feedback: reason === null ? bank.length - 1 : null,
-        attempt: 0,
-        reward: null,
-        advantage: null,
-        rollout,
-      });
+      notes.push(proposalNote(d, reason === null ? bank.length - 1 : null));
     }
   }
   if (bank.length === 0) {

@@ -97,6 +97,15 @@ describe('command line', () => {
     const schema = await run('compare', '--schema');
     expect(JSON.parse(schema.out)).toMatchObject({ type: 'object', additionalProperties: false });
   });
+
+  it('does so for a replay too, which needs no run for it', async () => {
+    const bank = join(folder(), 'bank.jsonl');
+    writeFileSync(bank, '{"question": "founder of Brask Mills ?", "label": "Ada Voss", "source": "brask-mills"}\n');
+    const { code, out } = await run('replay', '--bank', bank, '--print-config', '--responses', '3');
+    expect(code).toBe(0);
+    expect(parse(out)).toMatchObject({ responses: 3, policy: 'mini' });
+    expect(JSON.parse((await run('replay', '--bank', bank, '--schema')).out)).toMatchObject({ type: 'object' });
+  });
 });
 
 describe('suggestions', () => {

@@ -14,8 +14,9 @@ import { openReader, type RunReader } from '../../src/store/read.ts';
 import { getRollouts } from '../../src/train/measure.ts';
 import type { Rollout } from '../../src/types.ts';
 import { recorded } from '../cli/terminal.ts';
+import { journal } from './journal.ts';
 import { tinyConfig } from './tiny.ts';
-import { journal, runTinyTrain } from './tiny-train.ts';
+import { runTinyTrain } from './tiny-train.ts';
 
 let root: string;
 const readers: Record<string, RunReader> = {};

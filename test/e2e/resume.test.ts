@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rng } from '../../src/util/rng.ts';
+import { journal } from './journal.ts';
 import { runTiny } from './tiny.ts';
 
 let root: string;
@@ -13,18 +14,6 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'crossfold-resume-'));
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
-
-/** Lines of a journal without their wall-clock fields. */
-async function journal(dir: string): Promise<unknown[]> {
-  const text = await readFile(join(dir, 'journal.jsonl'), 'utf8').catch(() => '');
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => {
-      const { at: _, ms: __, wall: ___, busy: ____, ...rest } = JSON.parse(line) as Record<string, unknown>;
-      return rest;
-    });
-}
 
 const KILLS = 20;
 

@@ -1,6 +1,4 @@
 /** Training baselines small enough for tests, on the shipped policy. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { TrainConfig } from '../../src/recipe/baseline/config.ts';
 import { goldOfTask } from '../../src/recipe/baseline/gold.ts';
 import { RECIPES, type RecipeName } from '../../src/recipe/baseline/recipes.ts';
@@ -48,16 +46,4 @@ export async function runTinyTrain(
     await run.close();
   }
   return seen;
-}
-
-/** Lines of a journal without their wall-clock fields. */
-export async function journal(dir: string): Promise<unknown[]> {
-  const text = await readFile(join(dir, 'journal.jsonl'), 'utf8');
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => {
-      const { at: _, ms: __, wall: ___, busy: ____, ...rest } = JSON.parse(line) as Record<string, unknown>;
-      return rest;
-    });
 }

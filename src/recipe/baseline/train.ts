@@ -6,6 +6,7 @@ import type { Run } from '../../store/run.ts';
 import type { Context, Task } from '../../train/context.ts';
 import { loopSettings } from '../evolve.ts';
 import type { Progress } from '../progress.ts';
+import { setupRecord } from '../setup.ts';
 import type { TrainConfig } from './config.ts';
 import { HOPS_OF } from './hops.ts';
 import { openLoop } from './loop.ts';
@@ -35,18 +36,7 @@ export async function trainBaseline(input: TrainInput): Promise<void> {
   };
   const loop = openLoop({ system, run, context, gold, phases: recipe.phases(settings), report, signal });
   try {
-    await run.once<SetupRecord>('setup', async () => ({
-      kind: 'setup',
-      systems: [system],
-      rounds: settings.rounds,
-      task: task.name,
-      engine: engine.fingerprint,
-      base: engine.base,
-      sources: task.sources.length,
-      passages: task.passages,
-      gold: task.gold.length,
-      parameters: engine.parameters,
-    }));
+    await run.once<SetupRecord>('setup', async () => setupRecord(context, [system]));
     await loop.examine(0, engine.base.policy);
     let policies: Policies = { proposer: engine.base, solver: engine.base };
     for (let round = 1; round <= settings.rounds; round++) {

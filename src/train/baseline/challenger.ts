@@ -8,11 +8,11 @@ import type { StepRecord } from '../../record.ts';
 import { type Context, environment } from '../context.ts';
 import { agreementOf } from '../grade.ts';
 import { judging } from '../judged.ts';
-import { countBy, meanParts, putRollouts, rolloutFigures } from '../measure.ts';
+import { countBy, meanParts, proposalNote, putRollouts, rolloutFigures } from '../measure.ts';
 import { propose } from '../propose.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
 import { metered } from '../usage.ts';
-import { answerNotes, proposalNote, writtenHops } from './notes.ts';
+import { answerNotes, writtenHops } from './notes.ts';
 import { poll } from './vote.ts';
 
 export interface ChallengerStep {

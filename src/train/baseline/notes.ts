@@ -2,31 +2,9 @@
 
 import type { StepRecord } from '../../record.ts';
 import type { Task } from '../context.ts';
-import { countBy, type RolloutNote } from '../measure.ts';
+import { countBy, type Earned, type RolloutNote } from '../measure.ts';
 import type { Drafted } from '../propose.ts';
 import type { Polled } from './vote.ts';
-
-/** What a trajectory earned; absent where it trained nothing. */
-export interface Earned {
-  readonly reward: number;
-  readonly advantage: number;
-}
-
-export const proposalNote = (
-  { source, hops, rollout }: Drafted,
-  feedback: number | null,
-  earned: Earned | undefined,
-): RolloutNote => ({
-  role: 'proposer',
-  about: source,
-  source,
-  hops,
-  feedback,
-  attempt: 0,
-  reward: earned?.reward ?? null,
-  advantage: earned?.advantage ?? null,
-  rollout,
-});
 
 /** `earned[j]` is of response j; where it is absent, the reward is the match with the majority. */
 export const answerNotes = (

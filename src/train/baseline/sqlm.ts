@@ -10,11 +10,11 @@ import type { StepRecord } from '../../record.ts';
 import { type Context, environment } from '../context.ts';
 import { agreementOf } from '../grade.ts';
 import { judging } from '../judged.ts';
-import { countBy, putRollouts, rolloutFigures } from '../measure.ts';
+import { countBy, proposalNote, putRollouts, rolloutFigures } from '../measure.ts';
 import { type Drafted, propose } from '../propose.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
 import { metered } from '../usage.ts';
-import { answerNotes, proposalNote, writtenHops } from './notes.ts';
+import { answerNotes, writtenHops } from './notes.ts';
 import { type Polled, poll } from './vote.ts';
 
 export interface SqlmStep {

@@ -4,10 +4,10 @@ import type { BankItem, WriteRecord } from '../../record.ts';
 import { UserError } from '../../util/error.ts';
 import { type Context, environment } from '../context.ts';
 import { judging } from '../judged.ts';
-import { countBy, putRollouts, type RolloutNote } from '../measure.ts';
+import { countBy, proposalNote, putRollouts, type RolloutNote } from '../measure.ts';
 import { propose } from '../propose.ts';
 import { metered } from '../usage.ts';
-import { answerNotes, proposalNote } from './notes.ts';
+import { answerNotes } from './notes.ts';
 import { type Polled, poll } from './vote.ts';
 
 const BATCH = 64;
@@ -45,7 +45,7 @@ export async function writePolled(
     for (const d of drafted) {
       if (formed.includes(d)) continue;
       refused.push(usable.includes(d) ? 'no_question' : 'outage');
-      notes.push(proposalNote(d, null, undefined));
+      notes.push(proposalNote(d, null));
     }
     const polled = await poll(
       formed.map((d, i) => ({
@@ -70,7 +70,7 @@ export async function writePolled(
         bank.push({ id: `${at.system}/${at.round}/${bank.length}`, question, label, source, hops });
       }
       const place = reason === null ? bank.length - 1 : null;
-      notes.push(proposalNote(formed[i]!, place, undefined), ...answerNotes(own, place));
+      notes.push(proposalNote(formed[i]!, place), ...answerNotes(own, place));
     }
   }
   if (bank.length === 0) {
