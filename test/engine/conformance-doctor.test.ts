@@ -29,7 +29,9 @@ describe('doctor --engine', () => {
     // The tiny model has 24 tokens; those of this tokenizer are others.
     const { code, out, err } = await doctor(...engine);
     expect(out).toMatch(/^tinker\/tiny\/official\/rank=32\/seed=0\nok {4}token ids/);
-    expect(out).toMatch(/\nFAIL {2}max tokens .*360 tokens, the server's model 24; --tokenizer .*\n +expected no error\n/);
+    expect(out).toMatch(
+      /\nFAIL {2}max tokens .*360 tokens, the server's model 24; --tokenizer .*\n +expected no error\n/,
+    );
     expect(err).toMatch(/4 of 14 checks failed: max tokens, recomputation, save and load, snapshots/);
     expect(code).toBe(3);
     const json = await doctor(...engine, '--json');
