@@ -49,11 +49,15 @@ export function summarise(items: readonly ItemResult[]): Summary {
     unanswered: share(({ prediction }) => prediction === null || prediction.trim() === ''),
     malformed: share(({ stop }) => stop === 'malformed'),
     truncated: share(({ stop }) => stop === 'turn-limit' || stop === 'token-limit'),
-    emptyReplies: share(({ emptyReplies = 0 }) => emptyReplies > 0),
+    emptyReplies: silentShare(judged),
     failed: items.length - judged.length,
     failedShare: items.length === 0 ? 0 : (items.length - judged.length) / items.length,
   };
 }
+
+/** Share of the judged that got a reply without a text; 0 when nothing was judged. */
+export const silentShare = (items: readonly ItemResult[]): number =>
+  mean(items.filter((item) => !failed(item)).map(({ emptyReplies = 0 }) => (emptyReplies > 0 ? 1 : 0)));
 
 /** Searches of the judged that found nothing, as a share; null without a search. */
 export function emptyShare(items: readonly ItemResult[]): number | null {

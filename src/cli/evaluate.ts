@@ -16,6 +16,7 @@ import { droppedLine, warningLines } from '../report/evaluation/load.ts';
 import { count } from '../report/format.ts';
 import { visible } from '../report/visible.ts';
 import type { Retriever } from '../retriever.ts';
+import type { Run } from '../store/run.ts';
 import { STRATEGIES, type StrategyName } from '../strategy/open.ts';
 import { GENERAL, type GeneralDialect } from '../text/dialect/fit.ts';
 import { InfraError, UserError } from '../util/error.ts';
@@ -100,14 +101,9 @@ async function evaluateAll(flags: Flags, terminal: Terminal): Promise<void> {
       const examinee = await examineeOf(flags, choice, engine, retriever, strategy);
       const config = configOf(examinee, manifest);
       const spec = { recipe: 'evaluate', config, seed: 0, codeVersion: codeVersion(), parents: choice?.parents ?? [] };
-      const result = await inRun(dir, spec, 'batch', progress, (run, signal) =>
-        evaluate(examinee, manifest, run, reporter(strategy, progress), signal),
-      ).catch((error: unknown) => {
-        // The store speaks of the flag that training has.
-        throw error instanceof UserError
-          ? new UserError(error.message.replaceAll('--run folder', '--out folder'))
-          : error;
-      });
+      const attempt = (run: Run, signal: AbortSignal) =>
+        evaluate(examinee, manifest, run, reporter(strategy, progress), signal);
+      const result = await inRun(dir, spec, 'batch', progress, attempt, '--out');
       progress.close();
       for (const warning of evaluationWarnings(result)) progress.warn(`Warning: ${strategy}: ${warning}`);
       results.push({ strategy, dir, result });

@@ -4,20 +4,21 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { ALARM_NAMES, type AlarmName } from '../method/health.ts';
-import { asRecorded, recordAddresses } from '../recipe/address.ts';
+import { asRecorded } from '../recipe/address.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
 import { evolve } from '../recipe/evolve.ts';
+import { namesIn } from '../recipe/fields.ts';
 import type { CommandName } from '../recipe/presets.ts';
 import { alarmText, type Progress } from '../recipe/progress.ts';
 import type { Resolved } from '../recipe/resolve.ts';
-import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
+import { runTokenizer } from '../recipe/run-engine.ts';
 import { withMatcher } from '../recipe/run-matcher.ts';
 import { openTask } from '../recipe/task.ts';
 import { UserError } from '../util/error.ts';
 import { countOption } from './count-option.ts';
 import { type Example, helpExamples } from './examples.ts';
 import { maxGapOption, refuseGap } from './gap.ts';
-import { inRun } from './in-run.ts';
+import { onEngine } from './on-engine.ts';
 import { openProgress, type ProgressView } from './progress.ts';
 import { publish } from './publish.ts';
 import { publishSeeds } from './report.ts';
@@ -105,7 +106,7 @@ async function runSeeds(
 }
 
 function alarmsOf(typed: string): AlarmName[] {
-  const names = typed.split(',').map((name) => name.trim());
+  const names = namesIn(typed);
   const unknown = names.find((name) => !(ALARM_NAMES as string[]).includes(name));
   if (unknown !== undefined)
     throw new UserError(`--stop-on names "${unknown}"; expected some of ${ALARM_NAMES.join(', ')}`);
@@ -151,17 +152,10 @@ async function runLoop(
     };
     const report = watched(progress);
     await withMatcher(config, { note: progress.note, warn }, (matcherIn) =>
-      inRun(folder, spec, 'step', progress, async (run, signal) => {
-        progress.note('starting the engine');
-        const engine = await openRunEngine(config, run.blobs, warn);
-        try {
-          await recordAddresses(folder, config);
-          if (config.engine !== undefined) await refuseGap(engine, flags.maxGap, progress);
-          const matcher = await matcherIn(folder);
-          await evolve({ config, run, engine, task, matcher, report, signal, stopOn: flags.stopOn });
-        } finally {
-          await engine.close();
-        }
+      onEngine({ loop: config, folder, spec, progress, warn }, async (run, engine, signal) => {
+        if (config.engine !== undefined) await refuseGap(engine, flags.maxGap, progress);
+        const matcher = await matcherIn(folder);
+        await evolve({ config, run, engine, task, matcher, report, signal, stopOn: flags.stopOn });
       }),
     );
     await publish(folder, task, { print, json: flags.json === true, hints: flags.quiet !== true, progress, terminal });

@@ -8,15 +8,19 @@ import { openStop } from './stop.ts';
 const UNITS = { step: 'steps', chunk: 'chunks', batch: 'batches' } as const;
 type Unit = keyof typeof UNITS;
 
-/** @param unit what the run is stopped between, for the user. `work` hears of Ctrl-C by its signal. */
+/**
+ * @param unit what the run is stopped between, for the user. `work` hears of Ctrl-C by its signal.
+ * @param elsewhere the option that names another folder
+ */
 export async function inRun<T>(
   folder: string,
   spec: RunSpec,
   unit: Unit,
   progress: ProgressView,
   work: (run: Run, signal: AbortSignal) => Promise<T>,
+  elsewhere?: string,
 ): Promise<T> {
-  const run = await openRun(folder, spec);
+  const run = await openRun(folder, spec, elsewhere);
   const stop = openStop(progress.warn, unit);
   try {
     for (const warning of run.warnings) progress.warn(`Warning: ${warning}`);

@@ -4,9 +4,10 @@ import { basename, join } from 'node:path';
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { goldAuditor } from '../auditor/gold.ts';
-import { recordAddresses, unplaced } from '../recipe/address.ts';
+import { unplaced } from '../recipe/address.ts';
 import type { EvolveConfig } from '../recipe/config.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
+import { namesIn } from '../recipe/fields.ts';
 import { loopRecord } from '../recipe/loop-record.ts';
 import { type BankQuestion, bankLine, bankOfRun, readBankFile, sampleBank } from '../recipe/replay/bank.ts';
 import type { ReplayConfig } from '../recipe/replay/config.ts';
@@ -14,7 +15,7 @@ import { loggedFeedback } from '../recipe/replay/logged.ts';
 import { ARMS, PAPER_ARMS } from '../recipe/replay/plan.ts';
 import { replay } from '../recipe/replay/replay.ts';
 import { replayReport } from '../recipe/replay/report.ts';
-import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
+import { runTokenizer } from '../recipe/run-engine.ts';
 import { withMatcher } from '../recipe/run-matcher.ts';
 import { openTask } from '../recipe/task.ts';
 import { replayMarkdown, replayText } from '../report/replay.ts';
@@ -26,7 +27,7 @@ import { UserError } from '../util/error.ts';
 import { contentId } from '../util/id.ts';
 import { countOption } from './count-option.ts';
 import { helpExamples } from './examples.ts';
-import { inRun } from './in-run.ts';
+import { onEngine } from './on-engine.ts';
 import { openedRun } from './opened.ts';
 import { openProgress, type ProgressView } from './progress.ts';
 import { addSettings, settingsOf } from './settings.ts';
@@ -118,16 +119,11 @@ async function runReplay(command: Command, flags: Flags, progress: ProgressView,
     parents: opened.parents,
   };
   const report = await withMatcher(loop, progress, async (matcherIn) => {
-    const matcher = await inRun(folder, spec, 'step', progress, async (run, signal) => {
-      const engine = await openRunEngine(loop, run.blobs, progress.warn);
-      try {
-        await recordAddresses(folder, loop);
-        const matcher = await matcherIn(folder);
-        await replay({ config, run, engine, task, matcher, bank, report: progress.report, signal });
-        return matcher;
-      } finally {
-        await engine.close();
-      }
+    const at = { loop, folder, spec, progress, warn: progress.warn };
+    const matcher = await onEngine(at, async (run, engine, signal) => {
+      const matcher = await matcherIn(folder);
+      await replay({ config, run, engine, task, matcher, bank, report: progress.report, signal });
+      return matcher;
     });
     progress.note('auditing');
     const [audit, judged] = judging({ matcher });
@@ -165,7 +161,7 @@ async function openBank({ bank, system }: Flags): Promise<OpenedBank> {
 }
 
 function armsOf(typed: string): string[] {
-  const names = typed === 'all' ? [...PAPER_ARMS] : typed.split(',').map((name) => name.trim());
+  const names = typed === 'all' ? [...PAPER_ARMS] : namesIn(typed);
   const known = ARMS.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined)

@@ -1,6 +1,7 @@
 /** `crossfold report RUN…`: several runs of evolve or compare as one comparison over systems and seeds. */
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { namesIn } from '../recipe/fields.ts';
 import { seedsReport } from '../recipe/seeds/report.ts';
 import { seedsHtml } from '../report/seeds/html.ts';
 import { seedsMarkdown, seedsText } from '../report/seeds/text.ts';
@@ -32,7 +33,7 @@ export function reportCommand(terminal: Terminal): Command {
       const { systems, out, json = false } = flags;
       const progress = openProgress(terminal, 0, json);
       try {
-        const only = systems?.split(',').map((name) => name.trim());
+        const only = systems === undefined ? undefined : namesIn(systems);
         await publishSeeds(dirs, out ?? join(dirs[0]!, '..'), json, progress, terminal, only);
       } finally {
         progress.close();

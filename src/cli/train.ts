@@ -2,7 +2,6 @@
 import { basename, join, resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { stringify } from 'yaml';
-import { recordAddresses } from '../recipe/address.ts';
 import type { TrainConfig } from '../recipe/baseline/config.ts';
 import { goldOfFile, goldOfTask } from '../recipe/baseline/gold.ts';
 import { RECIPES, type RecipeName } from '../recipe/baseline/recipes.ts';
@@ -11,7 +10,7 @@ import { trainBaseline } from '../recipe/baseline/train.ts';
 import type { EvolveConfig } from '../recipe/config.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
 import { loopRecord } from '../recipe/loop-record.ts';
-import { openRunEngine, runTokenizer } from '../recipe/run-engine.ts';
+import { runTokenizer } from '../recipe/run-engine.ts';
 import { withMatcher } from '../recipe/run-matcher.ts';
 import { openTask } from '../recipe/task.ts';
 import type { BankItem } from '../record.ts';
@@ -24,7 +23,7 @@ import { UserError } from '../util/error.ts';
 import { contentId } from '../util/id.ts';
 import { countOption } from './count-option.ts';
 import { helpExamples } from './examples.ts';
-import { inRun } from './in-run.ts';
+import { onEngine } from './on-engine.ts';
 import { openProgress, type ProgressView } from './progress.ts';
 import { addSettings, settingsOf } from './settings.ts';
 import type { Terminal } from './terminal.ts';
@@ -120,16 +119,9 @@ async function runTrain(
   const recorded = { ...config, loop: await loopRecord(folder, loop) };
   const spec = { recipe: 'train', config: recorded, seed: loop.seed, codeVersion: codeVersion(), parents: [] };
   await withMatcher(loop, progress, (matcherIn) =>
-    inRun(folder, spec, 'step', progress, async (run, signal) => {
-      progress.note('starting the engine');
-      const engine = await openRunEngine(loop, run.blobs, progress.warn);
-      try {
-        await recordAddresses(folder, loop);
-        const matcher = await matcherIn(folder);
-        await trainBaseline({ config, run, engine, task, matcher, gold: gold ?? [], report: progress.report, signal });
-      } finally {
-        await engine.close();
-      }
+    onEngine({ loop, folder, spec, progress, warn: progress.warn }, async (run, engine, signal) => {
+      const matcher = await matcherIn(folder);
+      await trainBaseline({ config, run, engine, task, matcher, gold: gold ?? [], report: progress.report, signal });
     }),
   );
   progress.note('auditing');

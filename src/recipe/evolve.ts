@@ -38,9 +38,12 @@ interface RoundEnd {
   readonly proposer: StateRef;
   readonly solver: StateRef;
   readonly bank: readonly BankItem[];
+  /** Trained beside the solver, as the next round's graders; none where no round follows. */
+  readonly auxiliaries: Auxiliaries;
 }
 
-type Auxiliaries = readonly [StateRef, StateRef];
+/** Of fold 0 and 1. */
+type Auxiliaries = readonly StateRef[];
 
 export interface EvolveInput {
   readonly config: EvolveConfig;
@@ -60,8 +63,7 @@ export async function evolve(input: EvolveInput): Promise<void> {
   const context: Context = { engine, blobs: run.blobs, task, matcher, settings };
   run.watch(engine.busy);
   const loop = openLoop(context, config, run, meter(config, task, engine, report, signal, stopOn));
-  const start = { proposer: engine.base, solver: engine.base };
-  const bases: Auxiliaries = [engine.base, engine.base];
+  const start = { proposer: engine.base, solver: engine.base, auxiliaries: [] };
   try {
     await loop.setup();
     await loop.evaluate(BASE, 0, engine.base);
@@ -70,7 +72,7 @@ export async function evolve(input: EvolveInput): Promise<void> {
       const { labels } = SYSTEMS[system];
       const first =
         firsts.get(labels) ??
-        (await loop.round(SHARED[labels].name, 1, start, { feedback: 'coupled', labels }, bases, () => [])).end;
+        (await loop.round(SHARED[labels].name, 1, start, { feedback: 'coupled', labels }, () => []));
       firsts.set(labels, first);
       await loop.branch(system, first);
     }
@@ -115,7 +117,7 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
     return ([0, 1] as const).map((auxiliary): Chain => {
       const own = bank.filter((q) => fittedOn(plan, settings.seed, auxiliary, q));
       return {
-        start: auxiliaries[auxiliary],
+        start: auxiliaries[auxiliary]!,
         count: own.length === 0 ? 0 : budget[auxiliary],
         key: (step) => `${system}/round${round}/auxiliary${auxiliary}/${stepName(step)}`,
         compute: (before, step) =>
@@ -146,22 +148,21 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
 
     /**
      * Proposer, bank, solver, exam: one round of one system. `beside` gives what trains on the same bank beside the solver:
-     * the auxiliaries of the next round, which influence nothing here.
+     * the auxiliaries of the next round, which influence nothing here. Those of `start` grade.
      */
     async round(
       system: string,
       round: number,
-      start: Pick<RoundEnd, 'proposer' | 'solver'>,
+      start: Omit<RoundEnd, 'bank'>,
       { feedback: name, labels }: System,
-      auxiliaries: Auxiliaries,
       beside: (bank: readonly BankItem[]) => readonly Chain[],
-    ): Promise<{ readonly end: RoundEnd; readonly beside: readonly StateRef[] }> {
+    ): Promise<RoundEnd> {
       const prefix = prefixOf(system, round);
       const plan = FEEDBACK_PLANS[name];
       const policyOf = (grader: Grader): string =>
-        (grader === 'main' ? start.solver : auxiliaries[grader.auxiliary]).policy;
+        (grader === 'main' ? start.solver : start.auxiliaries[grader.auxiliary]!).policy;
       const { ancestry } = lineage(descents);
-      const keep = [engine.base, start.proposer, start.solver, ...auxiliaries];
+      const keep = [engine.base, start.proposer, start.solver, ...start.auxiliaries];
       const propose: Chain = {
         start: start.proposer,
         count: settings.proposerSteps,
@@ -192,9 +193,9 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
         compute: (before, step) =>
           solverStep(context, trainee('solver'), { system, round, step, auxiliary: null, before, bank, age: step }),
       };
-      const [solver, ...others] = await updates([solve, ...beside(bank)], [...keep, proposer!]);
+      const [solver, ...auxiliaries] = await updates([solve, ...beside(bank)], [...keep, proposer!]);
       await loop.evaluate(system, round, solver!);
-      return { end: { proposer: proposer!, solver: solver!, bank }, beside: others };
+      return { proposer: proposer!, solver: solver!, bank, auxiliaries };
     },
 
     /** Rounds 2, 3, … of one system after the shared first. */
@@ -202,16 +203,13 @@ function openLoop(context: Context, config: EvolveConfig, run: Run, progress: Re
       if (settings.rounds < 2) return;
       // [ours] Auxiliaries start from the base policy, never from the main solver.
       const chains = fits(system, 1, first.bank, [engine.base, engine.base]);
-      let [one, two] = await updates(chains, [engine.base, first.proposer, first.solver]);
-      let end = first;
+      const auxiliaries = await updates(chains, [engine.base, first.proposer, first.solver]);
+      let end: RoundEnd = { ...first, auxiliaries };
       for (let round = 2; round <= settings.rounds; round++) {
-        const auxiliaries: Auxiliaries = [one!, two!];
-        const last = round === settings.rounds;
-        const done = await loop.round(system, round, end, SYSTEMS[system], auxiliaries, (bank) =>
-          last ? [] : fits(system, round, bank, auxiliaries),
+        const before = end.auxiliaries;
+        end = await loop.round(system, round, end, SYSTEMS[system], (bank) =>
+          round === settings.rounds ? [] : fits(system, round, bank, before),
         );
-        end = done.end;
-        [one, two] = done.beside;
       }
     },
 

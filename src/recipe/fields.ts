@@ -59,11 +59,16 @@ function fieldOf(path: readonly string[], task: TaskKind | null, schema: z.ZodTy
   };
 }
 
+/** `a, b` as it is typed for an option that takes several. */
+export function namesIn(typed: string): string[] {
+  return typed.split(',').map((part) => part.trim());
+}
+
 /** Typed text becomes a number only where one is wanted and it is one; the schema complains about the rest. */
 const READERS: Readonly<Record<Field['type'], Field['read']>> = {
   number: (typed) => (typed.trim() !== '' && Number.isFinite(Number(typed)) ? Number(typed) : typed),
   text: (typed) => typed,
-  list: (typed) => typed.split(',').map((part) => part.trim()),
+  list: namesIn,
 };
 
 function expectation(shape: Shape): string {

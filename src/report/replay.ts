@@ -2,17 +2,14 @@
 import type picocolors from 'picocolors';
 import type { Measure } from '../recipe/audit/scope.ts';
 import type { ReplayReport } from '../recipe/replay/report.ts';
-import type { Spread } from '../recipe/seeds/spread.ts';
 import { type CaptionedTable, captionedLines, captionedMarkdown } from './captioned.ts';
 import { count, DASH, duration, interval, share, signed } from './format.ts';
+import { spreadText } from './seeds/spread.ts';
 import { visible } from './visible.ts';
 import { SYMBOLS } from './words.ts';
 
 const SHOWN: readonly Measure[] = ['TP', 'TS', 'A', 'F', 'L'];
 const HEADS: Readonly<Record<Measure, string>> = { TP: 'T_P', TS: 'T_S', A: 'A', F: 'F', L: 'L', excess: 'A − T_S' };
-
-/** .035 ± .004 */
-const spread = ({ mean, sd }: Spread, number = share): string => number(mean) + (sd === null ? '' : ` ± ${share(sd)}`);
 
 export function replayTables(report: ReplayReport): CaptionedTable[] {
   const { base, baseProbe, logged, arms, setup, bank } = report;
@@ -49,9 +46,9 @@ export function replayTables(report: ReplayReport): CaptionedTable[] {
         ...(base === null ? [] : [plain('base', base, baseProbe)]),
         ...arms.map((arm) => [
           arm.arm,
-          ...SHOWN.map((m) => spread(arm.measures[m])),
+          ...SHOWN.map((m) => spreadText(arm.measures[m])),
           share(arm.coverage.mean),
-          arm.probe === null ? share(null) : spread(arm.probe),
+          arm.probe === null ? share(null) : spreadText(arm.probe),
           share(arm.overlap),
           share(arm.sameFact),
         ]),
@@ -66,10 +63,10 @@ export function replayTables(report: ReplayReport): CaptionedTable[] {
           : [
               [
                 arm,
-                spread(againstCoupled.measures.F, signed),
+                spreadText(againstCoupled.measures.F, signed),
                 bounds(interval(againstCoupled.intervals?.F, signed)),
-                ...(['L', 'A', 'TS', 'TP'] as const).map((m) => spread(againstCoupled.measures[m], signed)),
-                againstCoupled.probe === null ? share(null) : spread(againstCoupled.probe, signed),
+                ...(['L', 'A', 'TS', 'TP'] as const).map((m) => spreadText(againstCoupled.measures[m], signed)),
+                againstCoupled.probe === null ? share(null) : spreadText(againstCoupled.probe, signed),
               ],
             ],
       ),

@@ -40,9 +40,7 @@ export async function openJournal(file: string): Promise<Journal> {
       if (index.has(key)) throw new TypeError(`${key}: already in ${file}`);
       const json = toJson(key, value);
       const at = new Date().toISOString();
-      const clocks = [['ms', ms], ...Object.entries(lap ?? {})].map(
-        ([name, n]) => `"${name}":${Math.round(Number(n))}`,
-      );
+      const clocks = Object.entries({ ms, ...lap }).map(([name, n]) => `"${name}":${Math.round(n)}`);
       const line = `{"key":${JSON.stringify(key)},"value":${json},"at":"${at}",${clocks.join()}}`;
       index.set(key, { ...(await lines.append(line)), number: index.size + 1 });
       return JSON.parse(json);

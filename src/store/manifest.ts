@@ -22,8 +22,8 @@ export interface RunManifest {
 
 const fileOf = (dir: string): string => join(dir, 'run.json');
 
-/** Null when there is none. */
-export async function readManifest(dir: string): Promise<RunManifest | null> {
+/** Null when there is none. @param elsewhere the option that names another folder */
+export async function readManifest(dir: string, elsewhere = '--run'): Promise<RunManifest | null> {
   const file = fileOf(dir);
   let text: string;
   try {
@@ -33,7 +33,7 @@ export async function readManifest(dir: string): Promise<RunManifest | null> {
     throw diskError(file, 'read', error);
   }
   const damaged = (what: string) =>
-    new UserError(`${file}: ${what}; restore it from a copy or use another --run folder`);
+    new UserError(`${file}: ${what}; restore it from a copy or use another ${elsewhere} folder`);
   let found: Partial<RunManifest> | null;
   try {
     found = JSON.parse(text);

@@ -33,12 +33,13 @@ export interface Run extends Scope {
 /**
  * Starts the run in `dir` or continues the one that is there. UserError: another process writes here, or the run there
  * differs in recipe, config, seed or parents. InfraError: the folder cannot be written.
+ * @param elsewhere the option that names another folder
  */
-export async function openRun(dir: string, spec: RunSpec): Promise<Run> {
+export async function openRun(dir: string, spec: RunSpec, elsewhere = '--run'): Promise<Run> {
   await makeFolder(dir);
-  const release = acquireLock(join(dir, 'lock'));
+  const release = acquireLock(join(dir, 'lock'), elsewhere);
   try {
-    const { manifest, warnings } = await settleManifest(dir, spec);
+    const { manifest, warnings } = await settleManifest(dir, spec, elsewhere);
     const folder = join(dir, 'blobs');
     await rm(join(folder, UNFINISHED), { recursive: true, force: true }).catch((error) => {
       throw diskError(folder, 'write', error);
@@ -61,23 +62,27 @@ export async function openRun(dir: string, spec: RunSpec): Promise<Run> {
 }
 
 /** A run starts in a folder of its own: what is there already is somebody's. */
-async function refuseForeign(dir: string): Promise<void> {
+async function refuseForeign(dir: string, elsewhere: string): Promise<void> {
   const ours = ['lock', 'blobs', 'run.json.unfinished'];
   const others = (await readdir(dir)).filter((name) => !ours.some((own) => name.startsWith(own)));
   if (others.length > 0) {
     throw new UserError(
-      `${dir}: has files that are not a run's (${others.slice(0, 3).join(', ')}); use a new --run folder`,
+      `${dir}: has files that are not a run's (${others.slice(0, 3).join(', ')}); use a new ${elsewhere} folder`,
     );
   }
 }
 
-async function settleManifest(dir: string, spec: RunSpec): Promise<{ manifest: RunManifest; warnings: string[] }> {
+async function settleManifest(
+  dir: string,
+  spec: RunSpec,
+  elsewhere: string,
+): Promise<{ manifest: RunManifest; warnings: string[] }> {
   const wanted = roundTrip({ schema: SCHEMA, ...spec });
-  const found = await readManifest(dir);
+  const found = await readManifest(dir, elsewhere);
   if (found === null) {
     if (await exists(join(dir, 'journal.jsonl')))
-      throw new UserError(`${dir}: has a journal but no run.json; restore it or use another --run folder`);
-    await refuseForeign(dir);
+      throw new UserError(`${dir}: has a journal but no run.json; restore it or use another ${elsewhere} folder`);
+    await refuseForeign(dir, elsewhere);
     await writeManifest(dir, wanted);
     return { manifest: wanted, warnings: [] };
   }
@@ -85,7 +90,7 @@ async function settleManifest(dir: string, spec: RunSpec): Promise<{ manifest: R
     differences(found[field], wanted[field], field),
   );
   if (differing.length > 0) {
-    throw new UserError(`${dir} holds another run (${differing.join('; ')}); use another --run folder`);
+    throw new UserError(`${dir} holds another run (${differing.join('; ')}); use another ${elsewhere} folder`);
   }
   const warnings =
     found.codeVersion === wanted.codeVersion

@@ -6,8 +6,8 @@ import { proposerReward } from '../method/proposer-reward.ts';
 import { mean } from '../method/statistics.ts';
 import type { StepRecord } from '../record.ts';
 import { type Context, environment } from './context.ts';
+import { costing } from './cost.ts';
 import { agreementOf, type Graded, grade } from './grade.ts';
-import { judging } from './judged.ts';
 import {
   countBy,
   type Earned,
@@ -19,7 +19,6 @@ import {
 } from './measure.ts';
 import { type Drafted, propose } from './propose.ts';
 import { type Trainee, warmRate } from './trainee.ts';
-import { metered } from './usage.ts';
 import { candidateOf, verifierNotes, verifyAll } from './verify.ts';
 
 export interface ProposerStep {
@@ -43,8 +42,7 @@ interface Asked {
 }
 
 export async function proposerStep(given: Context, trainee: Trainee, at: ProposerStep): Promise<StepRecord> {
-  const [measured, spent] = metered(given);
-  const [context, judged] = judging(measured);
+  const [context, cost] = costing(given);
   const { settings } = context;
   const { round, step } = at;
   const estimator = ESTIMATORS[settings.estimator];
@@ -113,8 +111,7 @@ export async function proposerStep(given: Context, trainee: Trainee, at: Propose
     rollout: rolloutFigures(usable.map((d) => d.rollout)),
     update,
     verification,
-    usage: { ...spent(), trained },
-    ...judged(),
+    ...cost(trained),
     responses: feedback.reduce((sum, g) => sum + g.rollouts.length, 0) / settings.prompts,
     rollouts: await putRollouts(context, notes),
     before: at.before,

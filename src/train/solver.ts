@@ -5,11 +5,10 @@ import { drawQuestions } from '../method/schedule.ts';
 import { mean } from '../method/statistics.ts';
 import type { BankItem, StepRecord } from '../record.ts';
 import { type Context, environment } from './context.ts';
+import { costing } from './cost.ts';
 import { agreementOf, grade } from './grade.ts';
-import { judging } from './judged.ts';
 import { countBy, putRollouts, type RolloutNote, solverFigures } from './measure.ts';
 import { type Trainee, warmRate } from './trainee.ts';
-import { metered } from './usage.ts';
 
 export interface SolverStep {
   readonly system: string;
@@ -24,8 +23,7 @@ export interface SolverStep {
 }
 
 export async function solverStep(given: Context, trainee: Trainee, at: SolverStep): Promise<StepRecord> {
-  const [measured, spent] = metered(given);
-  const [context, judged] = judging(measured);
+  const [context, cost] = costing(given);
   const { settings, matcher } = context;
   const { round, step, before } = at;
   const purpose = at.auxiliary === null ? 'solver' : `auxiliary ${at.auxiliary}`;
@@ -101,8 +99,7 @@ export async function solverStep(given: Context, trainee: Trainee, at: SolverSte
     ),
     update,
     verification: null,
-    usage: { ...spent(), trained },
-    ...judged(),
+    ...cost(trained),
     responses: all.length / Math.max(1, batch.length),
     rollouts: await putRollouts(context, notes),
     before,

@@ -3,10 +3,9 @@ import type { LabelRule } from '../method/label.ts';
 import type { BankItem, VerificationRecord, WriteRecord } from '../record.ts';
 import { UserError } from '../util/error.ts';
 import type { Context } from './context.ts';
-import { judging } from './judged.ts';
+import { costing } from './cost.ts';
 import { countBy, proposalNote, putRollouts, type RolloutNote } from './measure.ts';
 import { propose } from './propose.ts';
-import { metered } from './usage.ts';
 import { candidateOf, sumVerifications, verifierNotes, verifyAll } from './verify.ts';
 
 const BATCH = 128;
@@ -24,8 +23,7 @@ export async function writeBank(
     readonly mainSolver: string;
   },
 ): Promise<WriteRecord> {
-  const [measured, spent] = metered(given);
-  const [context, judged] = judging(measured);
+  const [context, cost] = costing(given);
   const { settings } = context;
   const bank: BankItem[] = [];
   const refused: string[] = [];
@@ -75,8 +73,7 @@ export async function writeBank(
     tried,
     refused: countBy(refused),
     verification: sumVerifications(verifications),
-    usage: spent(),
-    ...judged(),
+    ...cost(),
     rollouts: await putRollouts(context, notes),
     policy: at.policy,
   };

@@ -19,6 +19,10 @@ export interface ScopeAudit extends Metrics {
   readonly intervals: Intervals | null;
 }
 
+/** A measure of an audit; null when nothing could be judged. */
+export const measureOf = ({ shares }: ScopeAudit, m: Measure): number | null =>
+  shares === null ? null : m === 'excess' ? shares.A - shares.TS : shares[m];
+
 const everything = (): boolean => true;
 
 /** `key` names the random stream. A step without a response that `keep` keeps is no part of the mean. */

@@ -12,13 +12,13 @@ import type { Run } from '../../store/run.ts';
 import type { Scope } from '../../store.ts';
 import type { Context, Task } from '../../train/context.ts';
 import { environment } from '../../train/context.ts';
+import { costing } from '../../train/cost.ts';
 import { evaluate } from '../../train/evaluate.ts';
 import { grade } from '../../train/grade.ts';
 import { judging } from '../../train/judged.ts';
 import { putRollouts, type RolloutNote } from '../../train/measure.ts';
 import { solverStep } from '../../train/solver.ts';
 import { openTrainee, type Trainee } from '../../train/trainee.ts';
-import { metered } from '../../train/usage.ts';
 import { verifierNotes, verifyAll } from '../../train/verify.ts';
 import type { Descent } from '../../types.ts';
 import { Interrupted, UserError } from '../../util/error.ts';
@@ -194,18 +194,17 @@ async function answer(
   const { settings } = context;
   const overlap = graders.reduce((sum, own) => sum + overlapOf(own), 0);
   await scope.once<ReplayAnswer>(key, async () => {
-    const [measured, spent] = metered(context);
-    const [{ matcher }, judged] = judging(context);
+    const [own, cost] = costing(context);
     const found: { readonly at: number; readonly graded: Awaited<ReturnType<typeof grade>>[number] }[] = [];
     for (const { policy, asked } of graders) {
-      const env = await environment(measured, policy, 'solver');
+      const env = await environment(own, policy, 'solver');
       for (let from = 0; from < asked.length; from += BATCH) {
         const part = asked.slice(from, from + BATCH);
         const graded = await grade(
           part.map((i) => ({ ...bank[i]!, key: `${settings.seed}/replay/${bank[i]!.id}` })),
           settings.responses,
           env,
-          matcher,
+          own.matcher,
         );
         part.forEach((at, i) => {
           found.push({ at, graded: graded[i]! });
@@ -234,8 +233,7 @@ async function answer(
       feedback: inOrder.map(({ feedback }) => feedback),
       failed: inOrder.reduce((sum, { failed }) => sum + failed, 0),
       overlap,
-      usage: spent(),
-      ...judged(),
+      ...cost(),
       rollouts: await putRollouts(context, notes),
     };
   });

@@ -5,8 +5,15 @@ import type { RunReader } from '../../store/read.ts';
 import type { Feedback } from '../../types.ts';
 import { UserError } from '../../util/error.ts';
 import { type Judged, judgeAll, type StepOf } from '../audit/judge.ts';
-import { auditScope, contrastScopes, type Intervals, MEASURES, type Measure, type ScopeAudit } from '../audit/scope.ts';
-import { type Spread, spreadOf } from '../seeds/spread.ts';
+import {
+  auditScope,
+  contrastScopes,
+  type Intervals,
+  type Measure,
+  measureOf,
+  type ScopeAudit,
+} from '../audit/scope.ts';
+import { type MeasureSpreads, measureSpreads, type Spread, spreadOf } from '../seeds/spread.ts';
 import type { BankQuestion } from './bank.ts';
 import type { ReplayConfig } from './config.ts';
 import { type BankShape, bankShape, type FactOf, factsOf, factsSeen } from './facts.ts';
@@ -19,7 +26,7 @@ export interface ArmReport {
   readonly seeds: number;
   readonly questions: number;
   readonly coverage: Spread;
-  readonly measures: Readonly<Record<Measure, Spread>>;
+  readonly measures: MeasureSpreads;
   /** 95 % interval over sources of the mean over seeds. */
   readonly intervals: Intervals | null;
   /** Accuracy of the graders on held-out questions, weighted by how many bank questions each is asked. */
@@ -30,7 +37,7 @@ export interface ArmReport {
   readonly sameFact: number | null;
   /** This arm minus coupled, seed by seed; null for coupled itself, or where coupled is not replayed. */
   readonly againstCoupled: {
-    readonly measures: Readonly<Record<Measure, Spread>>;
+    readonly measures: MeasureSpreads;
     readonly intervals: Intervals | null;
     readonly probe: Spread | null;
   } | null;
@@ -151,7 +158,7 @@ function armReport(
     seeds: seeds.length,
     questions: questions / seeds.length,
     coverage: spreadOf(own.map(({ coverage }) => coverage)),
-    measures: measures((m) => own.map((scope) => measureOf(scope, m))),
+    measures: measureSpreads((m) => own.map((scope) => figure(scope, m))),
     intervals: whole.intervals,
     probe: probes.includes(null) ? null : spreadOf(probes as number[]),
     overlap: answers.reduce((sum, { overlap }) => sum + overlap, 0) / questions,
@@ -161,7 +168,7 @@ function armReport(
     ),
     againstCoupled: paired
       ? {
-          measures: measures((m) => own.map((scope, i) => measureOf(scope, m) - measureOf(coupled[i]!, m))),
+          measures: measureSpreads((m) => own.map((scope, i) => figure(scope, m) - figure(coupled[i]!, m))),
           intervals: contrastScopes(
             seeds.map((seed) => judged.get(key(seed, COUPLED))!),
             steps,
@@ -176,11 +183,7 @@ function armReport(
   };
 }
 
-const measures = (values: (m: Measure) => readonly number[]): Readonly<Record<Measure, Spread>> =>
-  Object.fromEntries(MEASURES.map((m) => [m, spreadOf(values(m))])) as Record<Measure, Spread>;
-
-const measureOf = ({ shares }: ScopeAudit, m: Measure): number =>
-  shares === null ? Number.NaN : m === 'excess' ? shares.A - shares.TS : shares[m];
+const figure = (scope: ScopeAudit, m: Measure): number => measureOf(scope, m) ?? Number.NaN;
 
 interface Planned {
   readonly bank: readonly BankQuestion[];

@@ -1,8 +1,8 @@
 /** An arm against the reference, seed by seed. */
 import type { Interval } from '../../method/statistics.ts';
 import type { JudgedStep } from '../audit/judge.ts';
-import { contrastScopes, MEASURES, type Measure } from '../audit/scope.ts';
-import { linesIn, measureOf, roundIn, type SeedArm, type SeedRun } from './runs.ts';
+import { contrastScopes, MEASURES, type Measure, measureOf } from '../audit/scope.ts';
+import { linesIn, roundIn, type SeedArm, type SeedRun } from './runs.ts';
 import { type Spread, spreadOf, tInterval } from './spread.ts';
 
 export interface PairedFigure {

@@ -65,21 +65,11 @@ async function rewardsIn(blobs: RunReader['blobs'], id: string): Promise<number[
   return rollouts.flatMap(({ role, reward }) => (role === 'proposer' && reward !== null ? [reward] : []));
 }
 
-/** Over seeds. */
-export function proposerSpreads(runs: readonly ProposerFigures[]): ProposerSpreads {
-  const spread = (of: (figures: ProposerFigures) => number): Spread =>
-    spreadOf(runs.map(of).filter((value) => !Number.isNaN(value)));
-  return {
-    updates: spread((f) => f.updates),
-    proposals: spread((f) => f.proposals),
-    responses: spread((f) => f.responses),
-    variance: spread((f) => f.variance),
-    trainedShare: spread((f) => f.trainedShare),
-    prefilled: spread((f) => f.prefilled),
-    sampled: spread((f) => f.sampled),
-    trained: spread((f) => f.trained),
-    ms: spread((f) => f.ms),
-    firstReward: spread((f) => f.firstReward),
-    lastReward: spread((f) => f.lastReward),
-  };
-}
+/** Over seeds, of which there is at least one. */
+export const proposerSpreads = (runs: readonly ProposerFigures[]): ProposerSpreads =>
+  Object.fromEntries(
+    (Object.keys(runs[0]!) as (keyof ProposerFigures)[]).map((figure) => [
+      figure,
+      spreadOf(runs.map((run) => run[figure]).filter((value) => !Number.isNaN(value))),
+    ]),
+  ) as Record<keyof ProposerFigures, Spread>;

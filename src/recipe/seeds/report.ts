@@ -7,7 +7,7 @@ import type { Auditor } from '../../auditor.ts';
 import type { RunReader } from '../../store/read.ts';
 import type { Json } from '../../store.ts';
 import { UserError } from '../../util/error.ts';
-import { MEASURES, type Measure } from '../audit/scope.ts';
+import { measureOf } from '../audit/scope.ts';
 import { auditJudged, judgeRun, type RoundAudit } from '../audit.ts';
 import { COMMANDS } from '../presets.ts';
 import { SYSTEMS, type SystemName, systemOf } from '../systems.ts';
@@ -18,13 +18,11 @@ import { type SystemCost, systemCost } from './cost.ts';
 import { leadsPart, partsOf } from './part.ts';
 import { type ProposerSpreads, proposerFigures, proposerSpreads } from './proposers.ts';
 import { type QuestionFigures, questionFigures } from './questions.ts';
-import { linesIn, measureOf, roundIn, type SeedArm, type SeedRun } from './runs.ts';
-import { type Spread, spreadOf } from './spread.ts';
+import { linesIn, roundIn, type SeedArm, type SeedRun } from './runs.ts';
+import { type MeasureSpreads, measureSpreads, type Spread, spreadOf } from './spread.ts';
 
 export const SCOPES = ['scheduled', 'proposer', 'solver'] as const;
 export type Scope = (typeof SCOPES)[number];
-
-type MeasureSpreads = Readonly<Record<Measure, Spread>>;
 
 export interface SeedRound {
   /** Name of the arm. */
@@ -201,7 +199,7 @@ function seedRound({ name, system, runs }: SeedArm, round: number, part: string)
     scopes: Object.fromEntries(
       SCOPES.map((scope) => [
         scope,
-        spreads((m) => own.flatMap(({ audit }) => measureOf(audit.scopes[scope], m) ?? [])),
+        measureSpreads((m) => own.flatMap(({ audit }) => measureOf(audit.scopes[scope], m) ?? [])),
       ]),
     ) as Record<Scope, MeasureSpreads>,
     coverage: spreadOf(own.map(({ audit }) => audit.scopes.scheduled.coverage)),
@@ -214,9 +212,6 @@ function seedRound({ name, system, runs }: SeedArm, round: number, part: string)
     ),
   };
 }
-
-const spreads = (values: (m: Measure) => readonly number[]): MeasureSpreads =>
-  Object.fromEntries(MEASURES.map((m) => [m, spreadOf(values(m))])) as Record<Measure, Spread>;
 
 function meanCost({ system, runs }: SeedArm): SystemCost {
   const costs = runs.map(({ run }) => systemCost(run, system));

@@ -1,5 +1,4 @@
 /** The runs of a comparison with their audits, and what an arm has in them. */
-import type { Measure, ScopeAudit } from '../audit/scope.ts';
 import type { AuditReport, JudgedRun, RoundAudit } from '../audit.ts';
 import type { RoundLines } from '../rounds.ts';
 import type { ArmRuns } from './arms.ts';
@@ -16,6 +15,3 @@ export const roundIn = ({ report }: SeedRun, system: string, round: number): Rou
 
 export const linesIn = ({ run }: SeedRun, system: string, round: number): RoundLines =>
   run.rounds.find((r) => r.system === system && r.round === round)!;
-
-export const measureOf = ({ shares }: ScopeAudit, m: Measure): number | null =>
-  shares === null ? null : m === 'excess' ? shares.A - shares.TS : shares[m];

@@ -1,5 +1,6 @@
 /** A figure over seeds. */
 import { type Interval, meanSd } from '../../method/statistics.ts';
+import { MEASURES, type Measure } from '../audit/scope.ts';
 
 export interface Spread {
   readonly mean: number;
@@ -10,6 +11,11 @@ export interface Spread {
 }
 
 export const spreadOf = (values: readonly number[]): Spread => ({ ...meanSd(values), values });
+
+export type MeasureSpreads = Readonly<Record<Measure, Spread>>;
+
+export const measureSpreads = (values: (m: Measure) => readonly number[]): MeasureSpreads =>
+  Object.fromEntries(MEASURES.map((m) => [m, spreadOf(values(m))])) as Record<Measure, Spread>;
 
 /** Two-sided 5 % points of Student's t, by degrees of freedom 1 to 30; the normal one beyond. */
 const T = [

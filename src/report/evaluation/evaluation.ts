@@ -2,7 +2,7 @@
 import type { Figures } from '../../benchmark/measure.ts';
 import type { EvaluationResult } from '../../benchmark/result.ts';
 import { setNamed } from '../../benchmark/seven.ts';
-import { emptyShare, METRICS, type Metric, type Summary, summarise } from '../../benchmark/summary.ts';
+import { emptyShare, METRICS, type Metric, type Summary, silentShare, summarise } from '../../benchmark/summary.ts';
 import { count, interval, share } from '../format.ts';
 import { left, right } from '../table.ts';
 import { shortened } from '../visible.ts';
@@ -95,9 +95,9 @@ export const evaluationWarnings = (result: EvaluationResult): readonly string[] 
 
 /** A model that mostly says nothing is more likely asked wrongly than at a loss; null: it speaks. */
 function replyWarning({ items }: EvaluationResult): string | null {
-  const { n, emptyReplies } = summarise(items);
-  if (n === 0 || emptyReplies <= 0.5) return null;
-  const what = emptyReplies === 1 ? 'every question' : `${share(emptyReplies)} of the questions`;
+  const silent = silentShare(items);
+  if (silent <= 0.5) return null;
+  const what = silent === 1 ? 'every question' : `${share(silent)} of the questions`;
   return `${what} got an empty reply: the figures say little about the model; likely causes are another chat template than the model's (try the other --api), a stop string that it begins with, a --max-tokens that its reasoning uses up, or prompts longer than its context; rollouts.jsonl has what it was sent`;
 }
 

@@ -6,12 +6,11 @@ import { challengerReward, R_ZERO, uncertainty } from '../../method/r-zero.ts';
 import { mean } from '../../method/statistics.ts';
 import type { StepRecord } from '../../record.ts';
 import { type Context, environment } from '../context.ts';
+import { costing } from '../cost.ts';
 import { agreementOf } from '../grade.ts';
-import { judging } from '../judged.ts';
 import { countBy, meanParts, proposalNote, putRollouts, rolloutFigures } from '../measure.ts';
 import { propose } from '../propose.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
-import { metered } from '../usage.ts';
 import { answerNotes, writtenHops } from './notes.ts';
 import { poll } from './vote.ts';
 
@@ -25,8 +24,7 @@ export interface ChallengerStep {
 }
 
 export async function challengerStep(given: Context, trainee: Trainee, at: ChallengerStep): Promise<StepRecord> {
-  const [measured, spent] = metered(given);
-  const [context, judged] = judging(measured);
+  const [context, cost] = costing(given);
   const { settings, matcher } = context;
   const { round, step, before } = at;
   const { prompts } = settings;
@@ -108,8 +106,7 @@ export async function challengerStep(given: Context, trainee: Trainee, at: Chall
     rollout: rolloutFigures(usable.map(({ rollout }) => rollout)),
     update,
     verification: null,
-    usage: { ...spent(), trained },
-    ...judged(),
+    ...cost(trained),
     responses: answers / prompts,
     rollouts: await putRollouts(context, notes),
     before,

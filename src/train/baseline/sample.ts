@@ -6,10 +6,9 @@ import type { BankItem, StepRecord } from '../../record.ts';
 import { UserError } from '../../util/error.ts';
 import { groupBy } from '../../util/group.ts';
 import { type Context, environment } from '../context.ts';
+import { costing } from '../cost.ts';
 import { agreementOf, type Graded, grade } from '../grade.ts';
-import { judging } from '../judged.ts';
 import { countBy, getRollouts, putRollouts, type RolloutNote, rolloutFigures } from '../measure.ts';
-import { metered } from '../usage.ts';
 import type { Example } from './imitate.ts';
 
 /** Questions asked at once: what an engine caches for them must fit in memory. */
@@ -29,8 +28,7 @@ const drawn = ({ settings: { seed, admitted } }: Context, { round, bank }: Sampl
   );
 
 export async function sampleStep(given: Context, at: SampleStep): Promise<StepRecord> {
-  const [measured, spent] = metered(given);
-  const [context, judged] = judging(measured);
+  const [context, cost] = costing(given);
   const { settings, matcher } = context;
   const { round, before } = at;
   const items = drawn(context, at);
@@ -79,8 +77,7 @@ export async function sampleStep(given: Context, at: SampleStep): Promise<StepRe
     rollout: rolloutFigures(notes.map(({ rollout }) => rollout)),
     update: { loss: 0, gradNorm: 0, learningRate: 0, klSamplerTrainer: 0, trajectories: notes.length, trained: 0 },
     verification: null,
-    usage: spent(),
-    ...judged(),
+    ...cost(),
     responses: notes.length / items.length,
     rollouts: await putRollouts(context, notes),
     before,

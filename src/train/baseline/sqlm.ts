@@ -8,12 +8,11 @@ import { askingReward, proposerLearns } from '../../method/sqlm.ts';
 import { mean } from '../../method/statistics.ts';
 import type { StepRecord } from '../../record.ts';
 import { type Context, environment } from '../context.ts';
+import { costing } from '../cost.ts';
 import { agreementOf } from '../grade.ts';
-import { judging } from '../judged.ts';
 import { countBy, proposalNote, putRollouts, rolloutFigures } from '../measure.ts';
 import { type Drafted, propose } from '../propose.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
-import { metered } from '../usage.ts';
 import { answerNotes, writtenHops } from './notes.ts';
 import { type Polled, poll } from './vote.ts';
 
@@ -27,8 +26,7 @@ export interface SqlmStep {
 }
 
 export async function sqlmStep(given: Context, trainee: Trainee, at: SqlmStep): Promise<StepRecord> {
-  const [measured, spent] = metered(given);
-  const [context, judged] = judging(measured);
+  const [context, cost] = costing(given);
   const { settings, matcher } = context;
   const { round, step, before } = at;
   const prompts = settings.questions;
@@ -124,8 +122,7 @@ export async function sqlmStep(given: Context, trainee: Trainee, at: SqlmStep): 
     rollout: rolloutFigures(answers.map(({ rollout }) => rollout)),
     update,
     verification: null,
-    usage: { ...spent(), trained },
-    ...judged(),
+    ...cost(trained),
     responses: answers.length / Math.max(1, formed.length),
     rollouts: await putRollouts(context, notes),
     before,

@@ -3,7 +3,7 @@ import { R_ZERO, refusal } from '../../method/r-zero.ts';
 import type { BankItem, WriteRecord } from '../../record.ts';
 import { UserError } from '../../util/error.ts';
 import { type Context, environment } from '../context.ts';
-import { judging } from '../judged.ts';
+import { costing } from '../cost.ts';
 import { countBy, proposalNote, putRollouts, type RolloutNote } from '../measure.ts';
 import { propose } from '../propose.ts';
 import { metered } from '../usage.ts';
@@ -18,8 +18,7 @@ export async function writePolled(
   given: Context,
   at: { readonly system: string; readonly round: number; readonly policy: string; readonly solver: string },
 ): Promise<WriteRecord> {
-  const [measured, spent] = metered(given);
-  const [context, judged] = judging(measured);
+  const [context, cost] = costing(given);
   const { settings, matcher } = context;
   const { seed, admitted } = settings;
   const [labelling, spentLabelling] = metered(context);
@@ -96,8 +95,7 @@ export async function writePolled(
       searches: rollouts.reduce((sum, { searches }) => sum + searches, 0),
       usage: spentLabelling(),
     },
-    usage: spent(),
-    ...judged(),
+    ...cost(),
     rollouts: await putRollouts(context, notes),
     policy: at.policy,
   };
