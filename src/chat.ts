@@ -16,6 +16,8 @@ export interface ChatRequest {
   readonly stop?: readonly string[];
   /** Key of the random stream. */
   readonly key: string;
+  /** Says whether a reply is of use; one that is not is not kept for later. Absent: each is. */
+  readonly reads?: (text: string) => boolean;
 }
 
 export interface ChatReply {

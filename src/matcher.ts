@@ -8,9 +8,16 @@ export interface MatchPair {
   readonly b: string;
 }
 
+export interface Asked {
+  /** The distinct pairs that need a judge, asked before or not. */
+  readonly judged: number;
+  /** Of these, pairs that it gave no readable verdict on. */
+  readonly unread: number;
+}
+
 export interface Matcher {
   readonly name: string;
   match(pairs: readonly MatchPair[]): Promise<readonly boolean[]>;
-  /** Requests that these pairs are worth: the distinct ones that need a judge, asked before or not. Absent: it asks nobody. */
-  asks?(pairs: readonly MatchPair[]): number;
+  /** What pairs that were matched asked a judge. Absent: it asks nobody. */
+  asked?(pairs: readonly MatchPair[]): Asked;
 }

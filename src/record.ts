@@ -37,6 +37,8 @@ export interface SetupRecord {
 export interface JudgeRequests {
   /** Distinct pairs of answers that needed one, whether or not it had been asked before. Absent: the matcher asks nobody. */
   readonly judged?: number;
+  /** Of `judged`, pairs without a readable verdict: they do not match. Absent in older journals. */
+  readonly unread?: number;
 }
 
 export interface StepRecord extends JudgeRequests {

@@ -1,26 +1,49 @@
 /**
  * Matcher `judge`: a model says whether two answers to a question mean the same (method.md section 2). Reflexive: answers that
  * are equal after normalisation match unasked. Symmetric: a pair is asked about once, in one order, whichever way round it
- * comes. It need not be transitive. A pair that the judge gives no readable verdict on does not match.
+ * comes. It need not be transitive. A pair that the judge gives no readable verdict on does not match, and is counted, if
+ * the judge is still one by its self-test: else it is away.
  */
 import type { Chat, Message } from '../chat.ts';
 import type { Matcher, MatchPair } from '../matcher.ts';
+import { InfraError, UserError } from '../util/error.ts';
 import { answerKey } from './exact.ts';
 import { type Ask, askAll } from './judge/ask.ts';
 
-export function judgeMatcher(chat: Chat): Matcher {
+/**
+ * @param test throws when the judge is no judge any more; run whenever a verdict cannot be read
+ * @throws InfraError: the judge does not reply, or `test` throws
+ */
+export function judgeMatcher(chat: Chat, test: () => Promise<void>): Matcher {
+  const unread = new Set<string>();
   return {
     name: `judge ${chat.name}`,
     async match(pairs) {
       const decided = pairs.map(unasked);
       const open = pairs.flatMap((pair, i) => (decided[i] === null ? [askSame(pair)] : []));
       const answers = await askAll(chat, open);
+      if (answers.includes(null)) await test().catch((error) => rethrow(chat, error));
+      open.forEach((ask, i) => {
+        if (answers[i] === null) unread.add(idOf(ask));
+      });
       let at = 0;
       return decided.map((same) => same ?? answers[at++] ?? false);
     },
-    asks: (pairs) =>
-      new Set(pairs.filter((own) => unasked(own) === null).map((own) => askSame(own).messages.at(-1)!.content)).size,
+    asked(pairs) {
+      const ids = new Set(pairs.filter((own) => unasked(own) === null).map((own) => idOf(askSame(own))));
+      return { judged: ids.size, unread: [...ids].filter((id) => unread.has(id)).length };
+    },
   };
+}
+
+const idOf = ({ messages }: Ask<boolean>): string => messages.at(-1)!.content;
+
+function rethrow(chat: Chat, error: unknown): never {
+  if (!(error instanceof UserError)) throw error;
+  throw new InfraError(
+    `judge ${chat.name} gives no readable verdicts any more: ${error.message} Nothing was made of them; the same command goes on from there.`,
+    { cause: error },
+  );
 }
 
 /** Null: the judge must be asked. */

@@ -71,6 +71,13 @@ export const ALARMS = {
         : 1 - new Set(feedback.map(({ question }) => question)).size / feedback.length,
     advice: 'the proposer narrows to few questions: more sources, or a lower proposer rate',
   },
+  'unread-verdicts': {
+    about: 'share of the pairs asked about that the judge gave no readable verdict on: they count as no match',
+    limit: 0.05,
+    beyond: 'above',
+    value: ({ judged = 0, unread }) => (judged === 0 || unread === undefined ? null : unread / judged),
+    advice: 'read the lines "unreadable/…" of judge/replies.jsonl in the folder of the run; use another --judge-model',
+  },
   'sampler-gap': {
     about: 'mean log-probability of the sampler minus that of the trainer, in nats a token, without its sign',
     limit: 0.01,

@@ -63,11 +63,12 @@ export async function withMatcher<T>(
     // By its model alone: what it has said it need not say again at another address.
     const chat = { ...chatOf(engine, await engine.policy(model)), name: model };
     note(`self-test of the judge ${model}`);
-    await selfTest(chat, { auditor: false, matcher: true });
+    const test = () => selfTest(chat, { auditor: false, matcher: true });
+    await test();
     return await work(async (dir) => {
       const cached = await cachedChat(chat, join(dir, 'judge'));
       kept.push(cached);
-      return judgeMatcher(cached);
+      return judgeMatcher(cached, test);
     });
   } finally {
     for (const cached of kept) await cached.close();

@@ -4,7 +4,7 @@ import type { DownstreamAudit } from '../recipe/audit/downstream.ts';
 import type { HopMix, TrainReport } from '../recipe/baseline/report.ts';
 import { idleShare } from '../recipe/time.ts';
 import { type CaptionedTable, captionedLines, captionedMarkdown } from './captioned.ts';
-import { count, duration, interval, large, share, signed } from './format.ts';
+import { count, duration, interval, judgeRequests, large, share, signed } from './format.ts';
 import { summaryJson } from './summary.ts';
 import { visible } from './visible.ts';
 import { SYMBOLS } from './words.ts';
@@ -108,7 +108,7 @@ function costTable({ audit: { cost } }: TrainReport): CaptionedTable {
       'trained',
       ...(asked ? ['judge requests'] : []),
     ],
-    rows: cost.map(({ round, phase, steps, usage, judged, ...time }) => [
+    rows: cost.map(({ round, phase, steps, usage, judged, unread, ...time }) => [
       round === 0 ? 'base' : `round ${round}`,
       ROLES[phase] ?? phase,
       count(steps),
@@ -117,7 +117,7 @@ function costTable({ audit: { cost } }: TrainReport): CaptionedTable {
       large(usage.sampled),
       large(usage.prefilled),
       large(usage.trained),
-      ...(asked ? [count(judged)] : []),
+      ...(asked ? [judgeRequests({ judged, unread })] : []),
     ]),
   };
 }

@@ -24,6 +24,10 @@ export const interval = (x: Interval | null | undefined, number = share): string
 /** 12,345 */
 export const count = (n: number): string => Math.round(n).toLocaleString('en-US');
 
+/** `1,204`, or `1,204 (3 unread)` where the judge gave no readable verdict on some. */
+export const judgeRequests = ({ judged, unread }: { readonly judged: number; readonly unread: number }): string =>
+  count(judged) + (unread > 0 ? ` (${count(unread)} unread)` : '');
+
 /** 950, 12.3 k, 4.56 M */
 export function large(n: number): string {
   if (n < 1000) return count(n);

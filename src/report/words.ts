@@ -81,11 +81,16 @@ export const findings = ({ contrasts }: AuditReport): string[] =>
 
 /** Things a reader must know before reading the numbers. */
 export function caveats(report: AuditReport): string[] {
-  const { done, rounds, steps, setup } = report;
+  const { done, rounds, steps, setup, cost } = report;
   const out: string[] = [];
   if (!done) out.push('The run is not done: its last round may be incomplete.');
   const failed = steps.reduce((sum, { record }) => sum + record.counts.failed, 0);
   if (failed > 0) out.push(`${count(failed)} rollouts were lost to outages; they are in no figure.`);
+  const [judged, unread] = (['judged', 'unread'] as const).map((of) => cost.reduce((sum, row) => sum + row[of], 0));
+  if (unread! > 0)
+    out.push(
+      `The judge gave no readable verdict on ${count(unread!)} of ${count(judged!)} pairs of answers: they count as no match.`,
+    );
   const shares = rounds.flatMap((r) => r.scopes.scheduled.shares ?? []);
   const inconsistent = Math.max(0, ...shares.map(({ X1, X2 }) => X1 + X2));
   const gap = Math.max(0, ...shares.map((s) => Math.abs(identityGap(s))));

@@ -5,8 +5,8 @@ import type { JudgeRequests } from '../record.ts';
 /** The same context, its matcher with a meter; the function reads it. Steps may run side by side: each counts its own pairs. */
 export function judging<C extends { readonly matcher: Matcher }>(context: C): readonly [C, () => JudgeRequests] {
   const { matcher } = context;
-  const { asks } = matcher;
-  if (asks === undefined) return [context, () => ({})];
+  const { asked } = matcher;
+  if (asked === undefined) return [context, () => ({})];
   const all: MatchPair[] = [];
   const counted: Matcher = {
     ...matcher,
@@ -15,5 +15,5 @@ export function judging<C extends { readonly matcher: Matcher }>(context: C): re
       return matcher.match(pairs);
     },
   };
-  return [{ ...context, matcher: counted }, () => ({ judged: asks(all) })];
+  return [{ ...context, matcher: counted }, () => asked(all)];
 }

@@ -203,7 +203,7 @@ describe('kept replies', () => {
     const second = await cachedChat(fake, dir);
     expect(await judge(second)).toEqual(VERDICTS);
     expect(fake.asked).toHaveLength(1);
-    expect(second.cost()).toEqual({ requests: 5, cached: 4, promptTokens: 500, completionTokens: 50 });
+    expect(second.cost()).toEqual({ requests: 5, cached: 4, unreadable: 0, promptTokens: 500, completionTokens: 50 });
     await second.close();
 
     const unused = fakeJudge(() => 'never asked');
@@ -212,6 +212,35 @@ describe('kept replies', () => {
     expect(unused.asked).toHaveLength(0);
     expect(third.cost()).toMatchObject({ requests: 5, cached: 5 });
     await third.close();
+  });
+
+  it('that cannot be read serve for one session, and are asked for again by the next', async () => {
+    const dir = folder();
+    // Unreadable about the mill, whether asked once or corrected.
+    const broken = fakeJudge((request) => {
+      const call = callOf(request);
+      return call.kind === 'reference' && call.question.includes('mill') ? '<b>busy</b>' : loose(request);
+    });
+    const first = await cachedChat(broken, dir);
+    const unread = [
+      VERDICTS[0],
+      { resolved: false, why: 'the judge gave no readable reference' },
+      ...VERDICTS.slice(2),
+    ];
+    expect(await judge(first)).toEqual(unread);
+    const asked = broken.asked.length;
+    expect(await judge(first)).toEqual(unread);
+    expect(broken.asked).toHaveLength(asked);
+    expect(first.cost()).toMatchObject({ requests: 2 * asked, cached: asked, unreadable: 4 });
+    await first.close();
+    const lines = readFileSync(join(dir, 'replies.jsonl'), 'utf8').trim().split('\n');
+    expect(lines.filter((line) => line.startsWith('{"key":"unreadable/') && line.includes('busy'))).toHaveLength(2);
+
+    const mended = fakeJudge(loose);
+    const second = await cachedChat(mended, dir);
+    expect(await judge(second)).toEqual(VERDICTS);
+    expect(mended.asked.map((request) => callOf(request).kind)).toEqual(['reference', 'grade']);
+    await second.close();
   });
 
   it('are of one process at a time', async () => {

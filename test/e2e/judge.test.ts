@@ -166,6 +166,46 @@ describe('evolve with a judge', () => {
   });
 });
 
+describe('a judge whose verdicts cannot be read', () => {
+  const garbage: Answer = { body: { choices: [{ message: { content: 'I would say so' }, finish_reason: 'stop' }] } };
+
+  it('any more stops the run; none of it is scored or kept, and a mended one comes to the same', async () => {
+    const args = [...EVOLVE, '--run', at('garbled')];
+    let answered = 0;
+    const turns = await fakeServer({
+      say,
+      instead: (call) => {
+        if (pairOf(call) !== null) answered++;
+        return answered > 6 ? garbage : undefined;
+      },
+    });
+    servers.push(turns);
+    const { code, err } = await crossfold(...args, ...by(turns));
+    expect(code).toBe(3);
+    expect(err).toMatch(/judge m gives no readable verdicts any more: judge m fails its self-test .*I would say so/);
+    const mended = await judge();
+    const done = await crossfold(...args, ...by(mended));
+    expect(done.code, done.err).toBe(0);
+    expect(await journal('garbled')).toEqual(await journal('whole'));
+  });
+
+  it('now and then is told in records, report and alarm', async () => {
+    const half = await judge((n) => (n % 2 === 1 ? garbage : undefined));
+    const { code, out, err } = await crossfold(...EVOLVE, ...by(half), '--run', at('half'));
+    expect(code, err).toBe(0);
+    const found = await records('half');
+    const [judged, unread] = (['judged', 'unread'] as const).map((of) => found.reduce((sum, own) => sum + own[of]!, 0));
+    expect(unread).toBeGreaterThan(0);
+    expect(unread).toBeLessThan(judged!);
+    expect(out).toContain(`The judge gave no readable verdict on ${unread} of ${judged} pairs of answers`);
+    expect(err).toMatch(/unread-verdicts/);
+    expect(await readFile(join(root, 'half', 'report.html'), 'utf8')).toContain(`${judged} (${unread} unread)`);
+    const stopped = await crossfold(...EVOLVE, ...by(half), '--run', at('stopped'), '--stop-on', 'unread-verdicts');
+    expect(stopped.err).toMatch(/unread-verdicts/);
+    expect((await journal('stopped')).length).toBeLessThan((await journal('half')).length);
+  });
+});
+
 describe('other commands', () => {
   it('train with a judge', async () => {
     const server = await judge();

@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ChatRequest } from '../../src/chat.ts';
 import { judgeMatcher } from '../../src/matcher/judge.ts';
-import { InfraError } from '../../src/util/error.ts';
+import { InfraError, UserError } from '../../src/util/error.ts';
 import { alwaysYes, callOf, fakeJudge, goodReply } from '../auditor/fake-judge.ts';
 
+const fine = async (): Promise<void> => {};
+const YES = '{"same": true}';
+const prompt = ({ messages }: ChatRequest): string => messages[1]!.content;
 const pair = (a: string, b: string) => ({ question: 'When?', a, b });
 const answers = fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom('Oslo', 'oslo.', 'The Oslo', '4 May', ' ', '?'));
 
@@ -15,12 +19,14 @@ describe('matcher judge', () => {
         const call = callOf(request);
         return JSON.stringify({ same: call.kind === 'same' && call.first.length < call.second.length });
       }),
+      fine,
     );
     const silent = judgeMatcher(
       fakeJudge(
         () => 'x',
         () => true,
       ),
+      fine,
     );
     await fc.assert(
       fc.asyncProperty(answers, answers, async (a, b) => {
@@ -33,7 +39,7 @@ describe('matcher judge', () => {
 
   it('asks about an unordered pair once, and answers in the order of the batch', async () => {
     const fake = fakeJudge(goodReply);
-    const matcher = judgeMatcher(fake);
+    const matcher = judgeMatcher(fake, fine);
     const pairs = [
       pair('4 July 1776', 'July 4, 1776'),
       pair('Oslo', 'OSLO!'),
@@ -42,13 +48,40 @@ describe('matcher judge', () => {
     ];
     expect(await matcher.match(pairs)).toEqual([true, true, true, false]);
     expect(fake.asked).toHaveLength(2);
-    expect(matcher.asks!(pairs)).toBe(2);
+    expect(matcher.asked!(pairs)).toEqual({ judged: 2, unread: 0 });
   });
 
-  it('does not match on an unreadable verdict, and an outage is none', async () => {
-    expect(await judgeMatcher(fakeJudge(() => '{"same": "yes"}')).match([pair('a b', 'c d')])).toEqual([false]);
-    await expect(judgeMatcher(fakeJudge(alwaysYes, () => true)).match([pair('x y', 'z w')])).rejects.toThrow(
-      InfraError,
+  it('does not match on an unreadable verdict, which is counted, and an outage is none', async () => {
+    const matcher = judgeMatcher(
+      fakeJudge((request) => (/c d/.test(prompt(request)) ? '{"same": "yes"}' : YES)),
+      fine,
     );
+    const pairs = [pair('a b', 'c d'), pair('a b', 'e f'), pair('c d', 'a b')];
+    expect(await matcher.match(pairs)).toEqual([false, true, false]);
+    expect(matcher.asked!(pairs)).toEqual({ judged: 2, unread: 1 });
+    expect(matcher.asked!([pairs[1]!])).toEqual({ judged: 1, unread: 0 });
+    await expect(
+      judgeMatcher(
+        fakeJudge(alwaysYes, () => true),
+        fine,
+      ).match([pair('x y', 'z w')]),
+    ).rejects.toThrow(InfraError);
+  });
+
+  it('is tested again when it gives no readable verdict: one that fails is away', async () => {
+    let tests = 0;
+    const fake = fakeJudge((request) => (/c d/.test(prompt(request)) ? '<b>busy</b>' : YES));
+    const failing = judgeMatcher(fake, async () => {
+      tests++;
+      throw new UserError('judge fake fails its self-test.');
+    });
+    expect(await failing.match([pair('a b', 'e f')])).toEqual([true]);
+    expect(tests).toBe(0);
+    await expect(failing.match([pair('a b', 'c d')])).rejects.toThrow(
+      new InfraError(
+        'judge fake gives no readable verdicts any more: judge fake fails its self-test. Nothing was made of them; the same command goes on from there.',
+      ),
+    );
+    expect(failing.asked!([pair('a b', 'c d')])).toEqual({ judged: 1, unread: 0 });
   });
 });

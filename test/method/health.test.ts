@@ -40,6 +40,7 @@ describe('alarms', () => {
     ['malformed', { counts: { ...plain.counts, formed: 60 } }, 0.4],
     ['truncated', { rollout: { ...plain.rollout, truncated: 0.25 } }, 0.25],
     ['duplicates', { phase: 'proposer', feedback: ['q', 'q', 'q', 'q', 'r'].map(asked) }, 0.6],
+    ['unread-verdicts', { judged: 50, unread: 4 }, 0.08],
     ['sampler-gap', { update: { ...plain.update, klSamplerTrainer: -0.02 } }, 0.02],
   ])('%s rings alone', (name, over, value) => {
     const alarms = alarmsAt({ ...plain, ...over }, plain);
@@ -49,6 +50,9 @@ describe('alarms', () => {
 
   it('do not ring at their limit, nor where a journal lacks the figure', () => {
     expect(alarmsAt({ ...plain, counts: { ...plain.counts, idleGroups: 18 } }, plain)).toEqual([]);
+    expect(alarmsAt({ ...plain, judged: 0, unread: 0 }, plain)).toEqual([]);
+    expect(alarmsAt({ ...plain, judged: 40, unread: 2 }, plain)).toEqual([]);
+    expect(alarmsAt({ ...plain, judged: 40 }, plain)).toEqual([]);
     const { truncated: _, correct: __, ...old } = plain.rollout;
     expect(alarmsAt({ ...plain, rollout: old }, { ...plain, rollout: old })).toEqual([]);
   });

@@ -39,23 +39,26 @@ const askings = ['a', 'b'].map((key) => ({
 describe('requests to a judge', () => {
   it('are the distinct pairs of a step that need one, whether or not it had been asked', async () => {
     const judge = fakeJudge(alwaysYes);
-    const [{ matcher }, judged] = judging({ matcher: judgeMatcher(judge) });
-    expect(judged()).toEqual({ judged: 0 });
+    const [{ matcher }, judged] = judging({ matcher: judgeMatcher(judge, async () => {}) });
+    expect(judged()).toEqual({ judged: 0, unread: 0 });
     const graded = await grade(askings, 5, env, matcher);
     expect(graded.map(({ feedback }) => feedback.matches)).toEqual([
       [true, true, true, true, false],
       [true, true, true, true, true],
     ]);
-    expect([judged(), judge.asked.length]).toEqual([{ judged: 4 }, 4]);
+    expect([judged(), judge.asked.length]).toEqual([{ judged: 4, unread: 0 }, 4]);
     // In the same step, either way round, nothing new but one.
     await matcher.match([
       { question: 'home of a ?', a: 'Mere', b: 'Fair Mere' },
       { question: 'home of a ?', a: 'Mere', b: 'Port Ellow' },
     ]);
-    expect(judged()).toEqual({ judged: 5 });
-    const [{ matcher: later }, again] = judging({ matcher: judgeMatcher(judge) });
+    expect(judged()).toEqual({ judged: 5, unread: 0 });
+    const [{ matcher: later }, again] = judging({ matcher: judgeMatcher(judge, async () => {}) });
     await grade(askings, 5, env, later);
-    expect([again(), judged()]).toEqual([{ judged: 4 }, { judged: 5 }]);
+    expect([again(), judged()]).toEqual([
+      { judged: 4, unread: 0 },
+      { judged: 5, unread: 0 },
+    ]);
   });
 
   it('are no field of a record where the matcher asks nobody', async () => {

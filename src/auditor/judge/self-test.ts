@@ -3,7 +3,7 @@
  * below states the whole gold answer; swapped, it leaves out a part of it. A judge whose verdict does not flip is refused.
  */
 import type { Chat } from '../../chat.ts';
-import { askAll, replied } from '../../matcher/judge/ask.ts';
+import { type Ask, askAll, replied } from '../../matcher/judge/ask.ts';
 import { askSame } from '../../matcher/judge.ts';
 import { UserError } from '../../util/error.ts';
 import { askVerdicts } from './prompt.ts';
@@ -14,7 +14,7 @@ const CALL = { gold: 'Oker', prediction: 'The river is the Oker, a tributary of 
 interface Probe {
   readonly expected: boolean;
   readonly about: string;
-  readonly ask: { readonly messages: ReturnType<typeof askSame>['messages'] };
+  readonly ask: Ask<unknown>;
   readonly verdict: (chat: Chat) => Promise<boolean | null>;
 }
 
@@ -50,7 +50,7 @@ export async function selfTest(chat: Chat, roles: { readonly auditor: boolean; r
   for (const { expected, about, ask, verdict } of probes) {
     const found = await verdict(chat);
     if (found === expected) continue;
-    const [reply] = await replied(chat, [ask.messages]);
+    const [reply] = await replied(chat, [ask]);
     const said = reply!.text.trim().slice(0, 200);
     throw new UserError(
       `judge ${chat.name} fails its self-test on ${about}: expected ${words(expected)}, it gives ${words(found)}. It said: ${JSON.stringify(said)}. Use another --judge-model.`,

@@ -28,22 +28,25 @@ export async function askAll<T>(chat: Chat, asks: readonly Ask<T>[]): Promise<(T
     const batch = waiting.slice(from, from + BATCH);
     const replies = await replied(
       chat,
-      batch.map(([, { messages }]) => messages),
+      batch.map(([, ask]) => ask),
     );
     batch.forEach(([id, { read }], i) => {
-      answers.set(id, readReply(replies[i]!, read));
+      answers.set(id, readReply(replies[i]!.text, read));
     });
     const again = batch.flatMap(([id, ask], i) => (answers.get(id) === null ? [{ id, ask, reply: replies[i]! }] : []));
     const corrected = await replied(
       chat,
-      again.map(({ ask, reply }) => [
-        ...ask.messages,
-        { role: 'assistant', content: reply.text.slice(0, LONGEST_QUOTED) || '(nothing)' },
-        { role: 'user', content: CORRECTION },
-      ]),
+      again.map(({ ask, reply }) => ({
+        ...ask,
+        messages: [
+          ...ask.messages,
+          { role: 'assistant', content: reply.text.slice(0, LONGEST_QUOTED) || '(nothing)' },
+          { role: 'user', content: CORRECTION },
+        ],
+      })),
     );
     again.forEach(({ id, ask }, i) => {
-      answers.set(id, readReply(corrected[i]!, ask.read));
+      answers.set(id, readReply(corrected[i]!.text, ask.read));
     });
   }
   return ids.map((id) => answers.get(id)!);
@@ -53,14 +56,16 @@ const LONGEST_QUOTED = 2000;
 const CORRECTION =
   'That is not the JSON object that was asked for. Reply with that object alone, without any other words.';
 
-export async function replied(chat: Chat, messages: readonly (readonly Message[])[]): Promise<readonly ChatReply[]> {
-  if (messages.length === 0) return [];
-  const requests = messages.map(
-    (own): ChatRequest => ({
-      messages: own,
+/** InfraError: no reply. */
+export async function replied(chat: Chat, asks: readonly Ask<unknown>[]): Promise<readonly ChatReply[]> {
+  if (asks.length === 0) return [];
+  const requests = asks.map(
+    ({ messages, read }): ChatRequest => ({
+      messages,
       maxTokens: MAX_TOKENS,
       temperature: 0,
-      key: contentId(JSON.stringify(own)),
+      key: contentId(JSON.stringify(messages)),
+      reads: (text) => readReply(text, read) !== null,
     }),
   );
   const replies = await chat.reply(requests);
@@ -73,7 +78,7 @@ export async function replied(chat: Chat, messages: readonly (readonly Message[]
 }
 
 /** The last object of the reply that has the form: models that think aloud write drafts first. */
-const readReply = <T>({ text }: ChatReply, read: Ask<T>['read']): T | null =>
+const readReply = <T>(text: string, read: Ask<T>['read']): T | null =>
   jsonObjects(text)
     .map(read)
     .findLast((value) => value !== null) ?? null;

@@ -1,6 +1,7 @@
 /**
  * Replies of a judge kept on disk by the content of what was asked: one append-only file, so an interrupted audit goes on and
- * a finished one costs nothing again. Failed requests are not kept.
+ * a finished one costs nothing again. Failed requests are not kept. A reply that cannot be read serves until the end of this
+ * session alone, and stands in the file under a key of its own, for people: the next session asks again.
  */
 import { join } from 'node:path';
 import type { Chat, ChatReply, ChatRequest } from '../../chat.ts';
@@ -15,6 +16,8 @@ export interface JudgeCost {
   readonly requests: number;
   /** Of `requests`, those that the cache answered. */
   readonly cached: number;
+  /** Of `requests`, replies that could not be read. */
+  readonly unreadable: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
 }
@@ -36,18 +39,27 @@ export async function cachedChat(chat: Chat, dir: string): Promise<CachedChat> {
   });
   const idOf = ({ messages, maxTokens, temperature, stop }: ChatRequest): string =>
     contentId(canonical([chat.name, messages, maxTokens, temperature, stop ?? null]));
-  let cost: JudgeCost = { requests: 0, cached: 0, promptTokens: 0, completionTokens: 0 };
+  let cost: JudgeCost = { requests: 0, cached: 0, unreadable: 0, promptTokens: 0, completionTokens: 0 };
+  const unreadable = new Map<string, Kept>();
   let last: Promise<unknown> = Promise.resolve();
 
   async function reply(requests: readonly ChatRequest[]): Promise<readonly ChatReply[]> {
     const ids = requests.map(idOf);
-    const missing = [...new Map(ids.map((id, i) => [id, requests[i]!]))].filter(([id]) => !journal.has(id));
+    const missing = [...new Map(ids.map((id, i) => [id, requests[i]!]))].filter(
+      ([id]) => !journal.has(id) && !unreadable.has(id),
+    );
     const asked = missing.length === 0 ? [] : await chat.reply(missing.map(([, request]) => request));
     const failures = new Map<string, ChatReply>();
-    for (const [i, [id]] of missing.entries()) {
-      const { text, finish, usage, error } = asked[i]!;
-      if (error !== undefined) failures.set(id, asked[i]!);
-      else await journal.append(id, { text, finish, usage } satisfies Kept, 0);
+    for (const [i, [id, request]] of missing.entries()) {
+      const { error, ...kept } = asked[i]!;
+      if (error !== undefined) {
+        failures.set(id, asked[i]!);
+        continue;
+      }
+      const readable = request.reads?.(kept.text) ?? true;
+      if (!readable) unreadable.set(id, kept);
+      const key = readable ? id : `unreadable/${id}`;
+      if (!journal.has(key)) await journal.append(key, kept satisfies Kept, 0);
     }
     const sent = new Set(missing.map(([id]) => id));
     const replies: ChatReply[] = [];
@@ -57,10 +69,11 @@ export async function cachedChat(chat: Chat, dir: string): Promise<CachedChat> {
         replies.push(failure);
         continue;
       }
-      const kept = (await journal.get(id)).value as unknown as Kept;
+      const kept = unreadable.get(id) ?? ((await journal.get(id)).value as unknown as Kept);
       cost = {
         requests: cost.requests + 1,
         cached: cost.cached + (sent.has(id) ? 0 : 1),
+        unreadable: cost.unreadable + (unreadable.has(id) ? 1 : 0),
         promptTokens: cost.promptTokens + kept.usage.prompt,
         completionTokens: cost.completionTokens + kept.usage.completion,
       };

@@ -80,7 +80,7 @@ async function judged(
   settings: LogAuditSettings,
   listener: Listener,
 ): Promise<LogAudit> {
-  const matcher = matcherOf(settings.matcher, chat);
+  const matcher = matcherOf(settings, chat);
   const gold = goldAuditor(matcher);
   if (chat === null || settings.judge === null)
     return auditLog(log, { auditor: gold, matcher, judge: null, progress: listener.judged });
@@ -94,16 +94,16 @@ async function judged(
   return auditLog(log, { auditor, matcher, judge: { gold: check, cost: chat.cost }, progress: listener.judged });
 }
 
-function matcherOf(name: LogAuditSettings['matcher'], chat: Chat | null): Matcher {
-  switch (name) {
+function matcherOf({ matcher, judge }: LogAuditSettings, chat: Chat | null): Matcher {
+  switch (matcher) {
     case 'exact':
       return exact;
     case 'cover':
       return cover;
     case 'judge':
-      return judgeMatcher(chat!);
+      return judgeMatcher(chat!, () => selfTest(judge!, { auditor: false, matcher: true }));
     default:
-      return name satisfies never;
+      return matcher satisfies never;
   }
 }
 

@@ -19,6 +19,8 @@ export interface CostRow extends Time {
   readonly usage: Usage;
   /** Distinct pairs of answers that a judge had to compare, counted step by step. */
   readonly judged: number;
+  /** Of these, without a readable verdict. */
+  readonly unread: number;
   /** Proposer: mean feedback rollouts per prompt. Solver and auxiliary: mean responses per question. Else null. */
   readonly responses: number | null;
 }
@@ -49,6 +51,7 @@ export function costRows({ setup, steps, writes, evaluations }: RunLines): CostR
         ...timeOf(own.map(({ line }) => line)),
         usage: own.reduce((sum, part) => addUsage(sum, part.line.record.usage), NO_USAGE),
         judged: own.reduce((sum, part) => sum + (part.line.record.judged ?? 0), 0),
+        unread: own.reduce((sum, part) => sum + (part.line.record.unread ?? 0), 0),
         responses: own.some(({ responses }) => responses === null)
           ? null
           : mean(own.map(({ responses }) => responses!)),

@@ -69,7 +69,7 @@ function judgeNotes({ judge }: LogAudit): string[] {
   if (judge === null) return [];
   const { rule_score, judge_score, answers, againstGold, cost } = judge;
   return [
-    `Judge: ${count(cost.requests)} requests (${count(cost.cached)} answered before), ${count(cost.promptTokens)} tokens in, ${count(cost.completionTokens)} out.`,
+    `Judge: ${count(cost.requests)} requests (${count(cost.cached)} answered before, ${count(cost.unreadable)} in no readable form), ${count(cost.promptTokens)} tokens in, ${count(cost.completionTokens)} out.`,
     `Of ${count(answers)} distinct answers it finds ${share(judge_score)} correct; by rule (equal to its reference) ${share(rule_score)} are.`,
     againstGold === null
       ? 'No gold answers beside it: the error of the judge is unknown.'

@@ -6,7 +6,7 @@ import type { AuditReport } from '../../recipe/audit.ts';
 import { leadsShared, sharedOf } from '../../recipe/systems.ts';
 import { idleShare, sumTimes } from '../../recipe/time.ts';
 import { addUsage, NO_USAGE } from '../../train/usage.ts';
-import { count, DASH, duration, large, share } from '../format.ts';
+import { count, DASH, duration, judgeRequests, large, share } from '../format.ts';
 import { type Content, type Html, html, htmlLines, htmlTable, numeric } from '../markup.ts';
 import { shortened } from '../visible.ts';
 
@@ -68,13 +68,14 @@ export function costSection({ cost }: AuditReport): Html {
     ...sumTimes(cost),
     usage: cost.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE),
     judged: cost.reduce((sum, { judged }) => sum + judged, 0),
+    unread: cost.reduce((sum, { unread }) => sum + unread, 0),
     responses: null,
   };
   // Runs without a judge have no column of it.
   const asked = total.judged > 0;
   const rowOf = (row: CostRow, round: string, phase: string): Content[] => [
     ...costRow(row, round, phase),
-    ...(asked ? [count(row.judged)] : []),
+    ...(asked ? [judgeRequests(row)] : []),
   ];
   const rows = [...cost.map((row) => rowOf(row, String(row.round), row.phase)), rowOf(total, '', '')];
   return html`<h2>Cost</h2>
