@@ -42,6 +42,8 @@ export interface Search {
 
 /** Far more than any policy here can read; a tokenizer should not be handed a book. */
 const LONGEST_QUESTION = 2000;
+/** The model is that of the run, and there is no run to go on with. */
+const WORDS = { model: null, again: 'ask again' } as const;
 
 function checkQuestion(question: string): void {
   if (question.trim() === '') throw new UserError('the question is empty; put it in quotes after "ask"');
@@ -79,7 +81,8 @@ export function askCommand(terminal: Terminal): Command {
         }
         const solver = await lastSolver(reader, systems, flags.system);
         progress.note('starting the engine');
-        const engine = await openRunEngine({ ...config, workers: 1 }, memoryBlobs(reader.blobs), progress.warn);
+        const blobs = memoryBlobs(reader.blobs);
+        const engine = await openRunEngine({ ...config, workers: 1 }, blobs, progress.warn, WORDS);
         try {
           const rollout = await ask(question, engine, task, solver.policy, config.topK);
           const searches = await searchesOf(rollout, task, config.topK);

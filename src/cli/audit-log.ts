@@ -2,7 +2,7 @@
 
 import type { LogAudit } from '../recipe/audit-log/audit.ts';
 import { auditLogFile, type LogAuditSettings } from '../recipe/audit-log/run.ts';
-import { openEngine } from '../recipe/open-engine.ts';
+import { openJudge } from '../recipe/open-judge.ts';
 import { logAuditCsv } from '../report/audit-log/csv.ts';
 import { logAuditHtml } from '../report/audit-log/html.ts';
 import { logAuditMarkdown } from '../report/audit-log/markdown.ts';
@@ -11,7 +11,6 @@ import { visible } from '../report/visible.ts';
 import { chatOf } from '../rollout/chat.ts';
 import { replaceFile } from '../util/disk.ts';
 import { UserError } from '../util/error.ts';
-import { memoryBlobs } from './memory-blobs.ts';
 import { duration } from './meter.ts';
 import { openProgress, type ProgressView } from './progress.ts';
 import type { Terminal } from './terminal.ts';
@@ -45,7 +44,7 @@ const SHOWN_PROBLEMS = 5;
 export async function auditLogCommand(file: string, flags: LogFlags, terminal: Terminal): Promise<void> {
   const { json = false, map = [], extract, matcher, strict = false } = flags;
   const progress = openProgress(terminal, 0, json);
-  const engine = await openJudge(flags, progress);
+  const engine = await chosenJudge(flags, progress);
   const started = performance.now();
   try {
     const settings: LogAuditSettings = {
@@ -81,7 +80,7 @@ export async function auditLogCommand(file: string, flags: LogFlags, terminal: T
   }
 }
 
-async function openJudge({ judge, judgeModel, sources, cache }: LogFlags, { note, warn }: ProgressView) {
+async function chosenJudge({ judge, judgeModel, sources, cache }: LogFlags, { note, warn }: ProgressView) {
   if (judge === undefined) {
     const useless = Object.entries({ '--judge-model': judgeModel, '--sources': sources, '--cache': cache }).find(
       ([, value]) => value !== undefined,
@@ -89,13 +88,7 @@ async function openJudge({ judge, judgeModel, sources, cache }: LogFlags, { note
     if (useless !== undefined) throw new UserError(`${useless[0]} is for a judge; add --judge openai:URL`);
     return null;
   }
-  if (judge.startsWith('openai:') && judgeModel === undefined)
+  if (judgeModel === undefined)
     throw new UserError(`--judge ${judge} needs --judge-model, the name of a model that it serves`);
-  return openEngine(judge, {
-    blobs: memoryBlobs(),
-    workers: 1,
-    ...(judgeModel === undefined ? {} : { model: judgeModel }),
-    note,
-    warn: (text) => warn(`Warning: ${text}`),
-  });
+  return openJudge(judge, judgeModel, { note, warn: (text) => warn(`Warning: ${text}`) });
 }

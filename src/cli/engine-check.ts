@@ -1,7 +1,6 @@
 /** `crossfold doctor --engine`: the quick part of the conformance suite as a table. */
 import type { Finding } from '../engine/conformance/probe.ts';
 import { PROBES, runSuite } from '../engine/conformance/suite.ts';
-import { AGAIN } from '../engine/tinker/client/transport.ts';
 import { visible } from '../report/visible.ts';
 import { InfraError } from '../util/error.ts';
 import { chosenEngine, chosenPolicy, type EngineFlags } from './engine-flags.ts';
@@ -13,8 +12,8 @@ export interface EngineCheckFlags extends EngineFlags {
   readonly json?: boolean;
 }
 
-/** What to do about a server that is away, in place of what a run is told. */
-const ADVICE = 'start the server, or correct its address, and check again';
+/** A check has no steps to go on from. */
+const AGAIN = 'start the server, or correct its address, and check again';
 const WIDTH = Math.max(...PROBES.map(({ name }) => name.length));
 
 /** @throws InfraError when a check fails; UserError when the engine cannot be opened. */
@@ -24,12 +23,9 @@ export async function checkEngine(flags: EngineCheckFlags, terminal: Terminal): 
     const { base, model = base } = flags;
     progress.note('starting the engine');
     const choice = await chosenPolicy(flags);
-    const engine = await chosenEngine({ ...flags, ...(model === undefined ? {} : { model }) }, choice, progress).catch(
-      (error: unknown) => {
-        // A check has no steps to go on from.
-        throw error instanceof InfraError ? new InfraError(error.message.replace(AGAIN, ADVICE)) : error;
-      },
-    );
+    const named = { ...flags, ...(model === undefined ? {} : { model }) };
+    const words = { again: AGAIN, ...(flags.engine.startsWith('tinker:') ? { model: '--base' } : {}) };
+    const engine = await chosenEngine(named, choice, progress, words);
     try {
       if (!flags.json) terminal.out(visible(engine.fingerprint));
       const found = await runSuite(engine, {

@@ -1,6 +1,7 @@
 /** Which model a command runs: a policy on the local engine, or what a server serves. */
 import { type Command, Option } from 'commander';
 import { PROFILES } from '../engine/tinker/client/profiles.ts';
+import type { EngineWords } from '../engine/words.ts';
 import type { Engine } from '../engine.ts';
 import { openEngine } from '../recipe/open-engine.ts';
 import { UserError } from '../util/error.ts';
@@ -80,6 +81,7 @@ export function chosenEngine(
   { engine, model, api, tokenizer, contextLength, concurrency }: EngineFlags,
   choice: PolicyChoice | null,
   { note, warn }: Pick<ProgressView, 'note' | 'warn'>,
+  words: Partial<Pick<EngineWords, 'model' | 'again'>> = {},
 ): Promise<Engine> {
   if (choice !== null) return openEngine(engine, { blobs: choice.blobs, workers: WORKERS, policy: choice.base });
   return openEngine(engine, {
@@ -87,6 +89,7 @@ export function chosenEngine(
     workers: WORKERS,
     note,
     warn: (text) => warn(`Warning: ${text}`),
+    words: { model: OF_SERVERS.model, ...words },
     ...(model === undefined ? {} : { model }),
     ...(api === undefined ? {} : { api }),
     ...(tokenizer === undefined ? {} : { tokenizer }),

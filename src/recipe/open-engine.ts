@@ -3,6 +3,7 @@ import { openOpenAIEngine } from '../engine/openai/openai.ts';
 import { openTinkerEngine } from '../engine/tinker/client/client.ts';
 import { readTarget } from '../engine/tinker/client/options.ts';
 import { loadTokenizer } from '../engine/tokenizer-file.ts';
+import type { EngineWords } from '../engine/words.ts';
 import type { Engine } from '../engine.ts';
 import type { Blobs } from '../store.ts';
 import { UserError } from '../util/error.ts';
@@ -33,24 +34,27 @@ export interface EngineOptions {
   readonly note?: (text: string) => void;
   /** Hears what is worth telling a user and stops nothing. */
   readonly warn?: (text: string) => void;
+  /** For a server that trains, where the command has others than a run. */
+  readonly words?: Partial<Pick<EngineWords, 'model' | 'again'>>;
 }
 
 interface Row {
-  readonly usage: string;
+  /** `model`: the option for what a server that trains calls it. */
+  usage(model?: string): string;
   /** `target` is what follows the colon; empty where there is none. */
   open(target: string, options: EngineOptions): Promise<Engine>;
 }
 
 const ROWS: Readonly<Record<string, Row>> = {
   local: {
-    usage: 'local (with --policy, a shipped policy or a checkpoint directory)',
+    usage: () => 'local (with --policy, a shipped policy or a checkpoint directory)',
     async open(target, { policy, blobs, workers }) {
       if (target !== '') throw new UserError(`--engine local:${target}: the local engine takes its model by --policy`);
       return openPolicyEngine(policyDir(policy ?? 'reader'), blobs, workers);
     },
   },
   openai: {
-    usage: 'openai:URL (with --model)',
+    usage: () => 'openai:URL (with --model)',
     async open(url, { model, tokenizer, api, contextLength, concurrency, seed, note, warn }) {
       if (url === '') throw new UserError('--engine openai: names no server; write openai:http://127.0.0.1:8000');
       if (model === undefined) throw new UserError(`--engine openai:${url} needs --model, the name that it serves`);
@@ -68,11 +72,13 @@ const ROWS: Readonly<Record<string, Row>> = {
     },
   },
   tinker: {
-    usage: 'tinker:URL (with --base and --tokenizer)',
-    async open(target, { model, base = model, tokenizer, contextLength, concurrency, seed, warn }) {
+    usage: (model = '--base') => `tinker:URL (with ${model} and --tokenizer)`,
+    async open(target, { model, base = model, tokenizer, contextLength, concurrency, seed, warn, words = {} }) {
       if (target === '') throw new UserError('--engine tinker: names no server; write tinker:http://127.0.0.1:8001');
       if (base === undefined)
-        throw new UserError(`--engine tinker:${target} needs --base, what the server calls the model`);
+        throw new UserError(
+          `--engine tinker:${target} needs ${words.model ?? '--base'}, what the server calls the model`,
+        );
       if (tokenizer === undefined)
         throw new UserError(`--engine tinker:${target} needs --tokenizer, a folder with the model's tokenizer.json`);
       const { deadlineMs, ...server } = readTarget(target);
@@ -85,6 +91,7 @@ const ROWS: Readonly<Record<string, Row>> = {
         ...(concurrency === undefined ? {} : { concurrency }),
         ...(seed === undefined ? {} : { seed }),
         ...(warn === undefined ? {} : { warn }),
+        words,
       });
     },
   },
@@ -95,7 +102,7 @@ export async function openEngine(spec: string, options: EngineOptions): Promise<
   const colon = spec.indexOf(':');
   const [name, target] = colon < 0 ? [spec, ''] : [spec.slice(0, colon), spec.slice(colon + 1)];
   if (!Object.hasOwn(ROWS, name)) {
-    const usages = Object.values(ROWS).map((row) => row.usage);
+    const usages = Object.values(ROWS).map((row) => row.usage(options.words?.model ?? undefined));
     throw new UserError(`--engine is "${spec}"; expected ${usages.join(' or ')}`);
   }
   return ROWS[name]!.open(target, options);

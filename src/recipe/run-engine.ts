@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { readTarget } from '../engine/tinker/client/options.ts';
 import { loadTokenizer } from '../engine/tokenizer-file.ts';
+import type { EngineWords } from '../engine/words.ts';
 import type { Engine, Tokenizer } from '../engine.ts';
 import type { Blobs } from '../store.ts';
 import { UserError } from '../util/error.ts';
@@ -38,10 +39,15 @@ export const runTokenizer = ({ engine, policy, tokenizer }: EvolveConfig): Promi
   loadTokenizer(engine === undefined ? policyDir(policy) : tokenizerDir(tokenizer!));
 
 /** @throws UserError; InfraError when its server does not answer. */
-export async function openRunEngine(config: EvolveConfig, blobs: Blobs, warn: (text: string) => void): Promise<Engine> {
+export async function openRunEngine(
+  config: EvolveConfig,
+  blobs: Blobs,
+  warn: (text: string) => void,
+  words: Partial<Pick<EngineWords, 'model' | 'again'>> = {},
+): Promise<Engine> {
   const { engine, policy, workers, base, tokenizer, seed } = config;
   if (engine === undefined) return openPolicyEngine(policyDir(policy), blobs, workers);
-  return openEngine(engine, { blobs, workers, warn, seed, base: base!, tokenizer: tokenizer! });
+  return openEngine(engine, { blobs, workers, warn, seed, base: base!, tokenizer: tokenizer!, words });
 }
 
 /** Also of a folder that has a tokenizer and no model. */

@@ -95,6 +95,8 @@ describe('audit of a log', () => {
     [[HAND, '--matcher', 'judge'], /--matcher judge needs --judge/],
     [[HAND, '--sources', 'x'], /--sources is for a judge; add --judge/],
     [[HAND, '--judge', 'openai:http://127.0.0.1:1'], /needs --judge-model/],
+    [[HAND, '--judge', 'local', '--judge-model', 'm'], /--judge is "local"; .*openai:URL/],
+    [[HAND, '--judge', 'openai:x', '--judge-model', 'm'], /--judge openai:URL is "x"; expected an address/],
     [[HAND, '--map', 'lable=x'], /did you mean "label"/],
     [[HAND, '--references', 'nowhere.jsonl'], /nowhere\.jsonl/],
   ])('%j is answered with what to do', async (args, message) => {
@@ -135,11 +137,18 @@ describe('a judge behind a server', () => {
     expect(err).toBe('');
     expect(code).toBe(0);
     expect(out).toMatch(/1 +\.250 +\.250 +\.250 +\.250 +\.000 +\.000 +\.000 +\.500 +\.500 +\.500 +1\.000 +4 +4/);
-    expect(out).toMatch(/Judge: 4 requests \(0 answered before\), \d+ tokens in, \d+ out\./);
+    expect(out).toMatch(/Judge: 4 requests \(0 answered before, 0 in no readable form\), \d+ tokens in, \d+ out\./);
     expect(out).toContain('Against gold it errs on .000 [.000, .490] of 4 answers');
     expect(existsSync(join(dir, 'judge-cache', 'replies.jsonl'))).toBe(true);
     const again = await crossfold(...args);
-    expect(again.out).toContain('Judge: 4 requests (4 answered before)');
+    expect(again.out).toContain('Judge: 4 requests (4 answered before, 0 in no readable form)');
+  });
+
+  it('whose model is not served is told of by its own option', async () => {
+    const { args } = await setUp();
+    const { code, err } = await crossfold(...args.slice(0, -1), 'other');
+    expect(code).toBe(2);
+    expect(err).toMatch(/^crossfold: judge: .* serves no model "other"; it serves m; .* with --judge-model\n/);
   });
 
   it('that fails its self-test is refused, with what it said', async () => {

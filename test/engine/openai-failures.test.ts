@@ -215,6 +215,17 @@ describe('mistakes in the settings are thrown', () => {
     );
   });
 
+  it('the options are told by the names that the command has for them', async () => {
+    const words = { engine: '--judge', model: '--judge-model' };
+    await expect(start({ models: ['a'] }, { words })).rejects.toThrow(/give one of its names with --judge-model$/);
+    await expect(start({ models: ['a'] }, { words: { ...words, model: null } })).rejects.toThrow(
+      /name a server that has it with --judge$/,
+    );
+    const lost = { instead: () => ({ status: 404, body: error('gone') }) };
+    await expect(start(lost, { words })).rejects.toThrow(/check the address and --judge-model; an address ends/);
+    await expect(openOpenAIEngine({ url: 'x', model: 'm', words })).rejects.toThrow(/--judge openai:URL is "x"/);
+  });
+
   it('addresses that are none, and servers that are not there', async () => {
     const opened = (url: string) => openOpenAIEngine({ url, model: 'm' });
     await expect(opened('localhost:8000')).rejects.toThrow(/expected an address like http:/);

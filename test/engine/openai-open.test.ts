@@ -35,6 +35,7 @@ it.each([
   ['openai:http://127.0.0.1:1', {}, /needs --model/],
   ['openai:http://127.0.0.1:1', { model: 'm', tokenizer: '/nowhere' }, /nowhere\/tokenizer.json does not exist/],
   ['vllm', {}, /--engine is "vllm"; expected local .* or openai:URL/],
+  ['tinker:http://127.0.0.1:1', { words: { model: '--model' } }, /tinker:\S+ needs --model, what the server/],
   ['toString', {}, /--engine is "toString"/],
 ] as const)('%s is refused where it cannot be', async (spec, over, message) => {
   await expect(opened(spec, over)).rejects.toThrow(message);

@@ -216,5 +216,5 @@ it.each([
   ['http://127.0.0.1:8000/v1/', 'http://127.0.0.1:8000/v1'],
   ['https://example.org/v1beta/openai', 'https://example.org/v1beta/openai'],
 ])('%s is the API at %s', (url, root) => {
-  expect(apiRoot(url)).toBe(root);
+  expect(apiRoot(url, '--engine')).toBe(root);
 });

@@ -13,7 +13,7 @@ export interface Adapters {
 }
 
 export function adaptersOf(client: Client): Adapters {
-  const { root, keyName } = client;
+  const { root, words } = client;
   const models = async (): Promise<readonly ServedModel[] | null> => readModels(await client.get('/models'));
   const post = async (path: string, body: Readonly<Record<string, string>>): Promise<void> => {
     const reply = await client.post(path, body, path);
@@ -22,7 +22,7 @@ export function adaptersOf(client: Client): Adapters {
       throw new UserError(
         `${plainUrl(root + path)} answered ${reply.status}: the server does not load adapters; vLLM does, with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True`,
       );
-    check(reply, root + path, keyName);
+    check(reply, root + path, client);
   };
   return {
     async load(name, path) {
@@ -35,6 +35,6 @@ export function adaptersOf(client: Client): Adapters {
       await post('/load_lora_adapter', { lora_name: name, lora_path: path });
     },
     unload: (name) => post('/unload_lora_adapter', { lora_name: name }),
-    require: async (name) => requireServed(await models(), name, root),
+    require: async (name) => requireServed(await models(), name, root, words),
   };
 }

@@ -19,7 +19,7 @@ import { type Again, type Retry, retrying } from '../../util/retry.ts';
 import { said } from '../../util/said.ts';
 import { type TooLong, tooLong } from './context-length.ts';
 import { openLimiter } from './limiter.ts';
-import { OPENING } from './options.ts';
+import { OPENING, type OpenAIWords } from './options.ts';
 import { parseJson } from './server.ts';
 import { givingUp } from './silence.ts';
 import { openWatch } from './watch.ts';
@@ -28,6 +28,7 @@ import { BadReply, type Body } from './wire.ts';
 export interface ClientOptions {
   /** Root of the API. */
   readonly root: string;
+  readonly words: OpenAIWords;
   readonly apiKeyEnv: string;
   readonly concurrency: number;
   readonly limits: HttpLimits;
@@ -47,6 +48,7 @@ export class PromptTooLong extends Error {
 
 export interface Client {
   readonly root: string;
+  readonly words: OpenAIWords;
   /** Environment variable of the key. */
   readonly keyName: string;
   /** Within the limits of opening, and a second time where nothing came; a reply of any status. @throws HttpFailure */
@@ -73,7 +75,9 @@ export interface Line {
   readonly limits: HttpLimits;
 }
 
-export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }: ClientOptions): Client {
+export function openClient(options: ClientOptions): Client {
+  const { root, words, apiKeyEnv, concurrency, limits, retry, note } = options;
+  const names: Names = { words, keyName: apiKeyEnv };
   const agent = new Agent({
     connect: { timeout: limits.connectMs },
     headersTimeout: limits.totalMs,
@@ -119,12 +123,12 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }
   };
   const posted = async (by: Pick<Http, 'send'>, path: string, json: Body): Promise<HttpReply> => {
     const reply = await by.send({ method: 'POST', url: root + path, headers, json });
-    return reply.status >= 500 || PASSING.includes(reply.status) ? check(reply, root + path, apiKeyEnv) : reply;
+    return reply.status >= 500 || PASSING.includes(reply.status) ? check(reply, root + path, names) : reply;
   };
 
   return {
     root,
-    keyName: apiKeyEnv,
+    ...names,
     get: (path) =>
       retrying({ retry, key: path, again: patient(() => null) }, () =>
         opening.send({ method: 'GET', url: root + path, headers }),
@@ -148,7 +152,7 @@ export function openClient({ root, apiKeyEnv, concurrency, limits, retry, note }
           limiter.run(async () => {
             // Its time begins with its turn.
             mayAgain ??= bounded();
-            const reply = check(await http.send(request), request.url, apiKeyEnv);
+            const reply = check(await http.send(request), request.url, names);
             const parsed = parseJson(reply.text);
             if (parsed === undefined) throw new BadReply(notJson(reply, request.url));
             refuseErrorBody(parsed, request.url);
@@ -180,18 +184,19 @@ const isConnection = (error: unknown): boolean => error instanceof HttpFailure &
 
 /**
  * The reply if it is a 2xx. @throws PromptTooLong; UserError when the same request can never succeed; HttpFailure otherwise.
- * `apiKeyEnv` is named to the user, never its value.
+ * The variable of the key is named to the user, never its value.
  */
-export function check(reply: HttpReply, url: string, apiKeyEnv: string): HttpReply {
+export function check(reply: HttpReply, url: string, names: Names): HttpReply {
   const { status, text } = reply;
   if (status >= 400) {
     const lengths = tooLong(text);
     if (lengths !== null) throw new PromptTooLong(lengths);
   }
-  const hint = HINTS[status] ?? (/insufficient_quota/.test(text) ? 'the account has no credit left' : undefined);
+  const hint =
+    HINTS[status]?.(names) ?? (/insufficient_quota/.test(text) ? 'the account has no credit left' : undefined);
   const told = answered(reply, url);
   if (hint !== undefined || (status >= 400 && status < 500 && !PASSING.includes(status)))
-    throw new UserError(`${told}${hint === undefined ? '' : `; ${hint.replace('KEY', apiKeyEnv)}`}`);
+    throw new UserError(`${told}${hint === undefined ? '' : `; ${hint}`}`);
   if (status >= 400) throw new HttpFailure('status', told, reply);
   return expectOk(reply, url);
 }
@@ -214,10 +219,14 @@ export const notJson = (reply: HttpReply, url: string): string =>
 /** Of one request or one moment: 413 is one prompt that is too big, 409 a server that is busy with itself. */
 const PASSING: readonly number[] = [408, 409, 413, 425, 429];
 
-const ADDRESS = 'check the address and --model; an address ends before /chat/completions';
-const HINTS: Readonly<Record<number, string>> = {
-  401: 'put the key of this server in the environment variable KEY',
-  403: 'the key in the environment variable KEY may not use this model',
+/** What the user has told the engine, by name. */
+type Names = Pick<Client, 'words' | 'keyName'>;
+
+const ADDRESS = ({ words: { model } }: Names) =>
+  `check the address${model === null ? '' : ` and ${model}`}; an address ends before /chat/completions`;
+const HINTS: Readonly<Record<number, (names: Names) => string>> = {
+  401: ({ keyName }) => `put the key of this server in the environment variable ${keyName}`,
+  403: ({ keyName }) => `the key in the environment variable ${keyName} may not use this model`,
   404: ADDRESS,
   405: ADDRESS,
 };

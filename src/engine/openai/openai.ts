@@ -39,8 +39,9 @@ export async function openOpenAIEngine(options: OpenAIOptions): Promise<OpenAIEn
     retry = RETRIES,
     note = () => {},
   } = options;
-  const root = apiRoot(url);
-  const client = openClient({ root, apiKeyEnv, concurrency, limits: { ...LIMITS, ...limits }, retry, note });
+  const words = { engine: '--engine', model: '--model', ...options.words };
+  const root = apiRoot(url, words.engine);
+  const client = openClient({ root, words, apiKeyEnv, concurrency, limits: { ...LIMITS, ...limits }, retry, note });
   try {
     return await engineOf(client, options);
   } catch (error) {
@@ -58,7 +59,7 @@ async function engineOf(
   { model, api = 'chat', tokenizer: own, contextLength, seed = 0, extra = {}, warn = () => {} }: OpenAIOptions,
 ): Promise<OpenAIEngine> {
   const models = await listModels(client);
-  requireServed(models, model, client.root);
+  requireServed(models, model, client.root, client.words);
   const served = models?.find((m) => isServed([m], model));
   const kind = kindOf(served);
   const tokenizer = own ?? codePointTokenizer(TEXT_TAGS);
@@ -115,9 +116,7 @@ const textContext = (tokens: number | undefined): number => (tokens === undefine
 /** Null where the server has no list. */
 async function listModels(client: Client): Promise<readonly ServedModel[] | null> {
   const reply = await client.get('/models');
-  return [404, 405, 501].includes(reply.status)
-    ? null
-    : readModels(check(reply, `${client.root}/models`, client.keyName));
+  return [404, 405, 501].includes(reply.status) ? null : readModels(check(reply, `${client.root}/models`, client));
 }
 
 /** Servers that honour seeds repeat themselves; 31 bits, which all of them take. */

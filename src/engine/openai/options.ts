@@ -2,6 +2,10 @@
 import type { Tokenizer } from '../../engine.ts';
 import type { HttpLimits } from '../../util/http.ts';
 import type { Retry } from '../../util/retry.ts';
+import type { EngineWords } from '../words.ts';
+
+/** What its messages say. */
+export type OpenAIWords = Pick<EngineWords, 'engine' | 'model'>;
 
 /** How text is sent: as messages, or as one string. */
 export type TextApi = 'chat' | 'completions';
@@ -31,6 +35,8 @@ export interface OpenAIOptions {
   readonly note?: (text: string) => void;
   /** Hears of prompts that were too long for the server. */
   readonly warn?: (text: string) => void;
+  /** Default --engine and --model. */
+  readonly words?: Partial<OpenAIWords>;
 }
 
 /** A long answer of a busy server takes minutes. */

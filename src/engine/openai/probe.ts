@@ -56,7 +56,7 @@ export async function probe(client: Client, options: ProbeOptions): Promise<Acce
       refused.push(field);
       continue;
     }
-    const json = settled(reply, url, client.keyName);
+    const json = settled(reply, url, client);
     const { tokens, counted } = read(json, wire, request, url, name);
     const misfit = name === 'ids' ? otherText(tokens, textIn(json), tokenizer) : null;
     if (misfit !== null) throw misfit;
@@ -69,9 +69,9 @@ export async function probe(client: Client, options: ProbeOptions): Promise<Acce
 }
 
 /** A prompt of one word that is too long is no prompt of ours: something stands before it. */
-function settled(reply: HttpReply, url: string, keyName: string): unknown {
+function settled(reply: HttpReply, url: string, client: Client): unknown {
   try {
-    const json = parseJson(check(reply, url, keyName).text);
+    const json = parseJson(check(reply, url, client).text);
     if (json === undefined)
       throw new UserError(
         `${notJson(reply, url)}: no OpenAI-compatible server; check its address, which ends before /chat/completions`,

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { UserError } from '../../util/error.ts';
 import { checkUrl, type HttpReply, plainUrl } from '../../util/http.ts';
+import { otherModel } from '../words.ts';
+import type { OpenAIWords } from './options.ts';
 
 /** Programs differ in what they do when they are told nothing. A row per `owned_by` of the model list. */
 export interface ServerKind {
@@ -29,9 +31,9 @@ const KINDS: readonly ServerKind[] = [
 
 const OTHER: ServerKind = { name: 'other', sampling: {}, goOn: {}, repeats: false };
 
-/** Root of the API: what /chat/completions is appended to. A bare server gets /v1. */
-export function apiRoot(url: string): string {
-  const { origin, pathname } = checkUrl(url, '--engine openai:URL');
+/** Root of the API: what /chat/completions is appended to. A bare server gets /v1. `option` gave the address. */
+export function apiRoot(url: string, option: string): string {
+  const { origin, pathname } = checkUrl(url, `${option} openai:URL`);
   const path = pathname.replace(/\/+$/, '');
   return `${origin}${path === '' ? '/v1' : path}`;
 }
@@ -71,12 +73,17 @@ export const isServed = (models: readonly ServedModel[], name: string): boolean 
   models.some(({ id, aliases = [] }) => id === name || aliases.includes(name));
 
 /** @throws UserError naming what is served. */
-export function requireServed(models: readonly ServedModel[] | null, name: string, root: string): void {
+export function requireServed(
+  models: readonly ServedModel[] | null,
+  name: string,
+  root: string,
+  words: OpenAIWords,
+): void {
   if (models === null || isServed(models, name)) return;
   const listed = models.slice(0, 20).map(({ id }) => id);
   const more = models.length > listed.length ? `, and ${models.length - listed.length} more` : '';
   const what = listed.length === 0 ? 'it serves no model' : `it serves ${listed.join(', ')}${more}`;
-  throw new UserError(`${plainUrl(root)} serves no model "${name}"; ${what}; give one of its names with --model`);
+  throw new UserError(`${plainUrl(root)} serves no model "${name}"; ${what}; ${otherModel(words)}`);
 }
 
 export const kindOf = (model: ServedModel | undefined): ServerKind =>

@@ -57,7 +57,7 @@ export async function streamed(
         const bytes = new Uint8Array(await reply.body.arrayBuffer());
         const text = masked(new TextDecoder().decode(bytes), client.keyName);
         const header = (name: string): string | undefined => [reply.headers[name]].flat()[0];
-        check({ status: reply.statusCode, header, bytes, text }, url, client.keyName);
+        check({ status: reply.statusCode, header, bytes, text }, url, client);
       }
       const whole = joiner(onText, url, client.keyName);
       const decoder = new TextDecoder();

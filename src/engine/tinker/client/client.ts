@@ -6,6 +6,7 @@ import type { Engine } from '../../../engine.ts';
 import { openBusyClock } from '../../../util/busy.ts';
 import { UserError } from '../../../util/error.ts';
 import { plainUrl } from '../../../util/http.ts';
+import { type EngineWords, otherModel } from '../../words.ts';
 import { CAPS, type Caps } from './batch.ts';
 import { openForget } from './forget.ts';
 import { type Futures, futuresOf, type Json } from './futures.ts';
@@ -24,19 +25,25 @@ export interface TinkerEngine extends Engine {
 
 const RANK = 32;
 const CONCURRENCY = 256;
+const WORDS: EngineWords = {
+  engine: '--engine',
+  model: '--base',
+  again: 'run the same command again to go on from the last step',
+};
 
 /** @throws UserError: address, key, base model or settings are wrong; InfraError: the server does not answer. */
 export async function openTinkerEngine(options: TinkerOptions): Promise<TinkerEngine> {
-  const transport = openTransport(options.url, { ...TINKER_TIMES, ...options.times });
+  const words = { ...WORDS, ...options.words };
+  const transport = openTransport(options.url, { ...TINKER_TIMES, ...options.times }, words.again);
   try {
-    return await engineOf(transport, options);
+    return await engineOf(transport, options, words);
   } catch (error) {
     await transport.close();
     throw error;
   }
 }
 
-async function engineOf(transport: Transport, options: TinkerOptions): Promise<TinkerEngine> {
+async function engineOf(transport: Transport, options: TinkerOptions, words: EngineWords): Promise<TinkerEngine> {
   const { base, tokenizer, rank = RANK, seed = 0, concurrency = CONCURRENCY, warn = () => {} } = options;
   await transport.hello();
   const title = transport.title();
@@ -50,6 +57,7 @@ async function engineOf(transport: Transport, options: TinkerOptions): Promise<T
   const contextLength = contextOf(
     await transport.ask('get_server_capabilities', null, 'get_server_capabilities'),
     options,
+    words,
   );
   const caps = await capsOf(transport);
 
@@ -104,6 +112,7 @@ async function engineOf(transport: Transport, options: TinkerOptions): Promise<T
           trained += tokens;
         },
         warnOnce,
+        again: words.again,
       });
       await client.load(state);
       return client;
@@ -119,14 +128,14 @@ async function engineOf(transport: Transport, options: TinkerOptions): Promise<T
 }
 
 /** @throws UserError when the server has no such model, or nobody says how long its sequences may be. */
-function contextOf(capabilities: Json, { url, base, contextLength }: TinkerOptions): number {
+function contextOf(capabilities: Json, { url, base, contextLength }: TinkerOptions, words: EngineWords): number {
   const listed = Array.isArray(capabilities.supported_models) ? (capabilities.supported_models as unknown[]) : [];
   const models = listed.flatMap((m) => (typeof m === 'object' && m !== null ? [m as Json] : []));
   const names = models.map(({ model_name }) => String(model_name));
   const found = models.find(({ model_name }) => model_name === base);
   if (models.length > 0 && found === undefined)
     throw new UserError(
-      `${plainUrl(url)} serves no base model "${base}"; it serves ${names.slice(0, 20).join(', ')}; give one of them with --base`,
+      `${plainUrl(url)} serves no base model "${base}"; it serves ${names.slice(0, 20).join(', ')}; ${otherModel(words)}`,
     );
   const length = contextLength ?? found?.max_context_length;
   if (typeof length === 'number' && length > 0) return length;

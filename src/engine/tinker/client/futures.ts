@@ -58,7 +58,7 @@ export function futuresOf(transport: Transport, profile: Profile, warn: (text: s
         throw new Lost(
           `${operation.name}: the server answered ${answer.status} (${answer.said}), and may have it twice if it is sent again`,
         );
-      const json = accepted(answer, operation.name, pause);
+      const json = accepted(answer, operation.name, pause, transport.again);
       if (json === null) return null;
       const id = json.request_id;
       if (typeof id !== 'string' || id === '')
@@ -100,7 +100,7 @@ export function futuresOf(transport: Transport, profile: Profile, warn: (text: s
       if (status === 400 && (profile.futureBad === 'failed' || ++bad >= BAD_TRIES))
         return { state: 'failed', error: said, user: true };
       if (status === 400) return null;
-      accepted(answer, operation.name, pause);
+      accepted(answer, operation.name, pause, transport.again);
       return null;
     });
   };

@@ -3,6 +3,7 @@ import type { Tokenizer } from '../../../engine.ts';
 import { UserError } from '../../../util/error.ts';
 import { checkUrl } from '../../../util/http.ts';
 import { nearest } from '../../../util/suggest.ts';
+import type { EngineWords } from '../../words.ts';
 import { isProfile, PROFILES, type ProfileName } from './profiles.ts';
 
 /** Milliseconds. */
@@ -44,6 +45,8 @@ export interface TinkerOptions {
   readonly times?: Partial<TinkerTimes>;
   /** Hears what is worth telling a user and stops nothing. */
   readonly warn?: (text: string) => void;
+  /** Default --engine, --base, and how to go on with a run. */
+  readonly words?: Partial<EngineWords>;
 }
 
 export type TinkerTarget = Pick<TinkerOptions, 'url' | 'profile' | 'rank' | 'contextLength'> & {

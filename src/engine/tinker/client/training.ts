@@ -26,7 +26,7 @@ import type { Live } from './live.ts';
 import type { Models, RemoteModel } from './models.ts';
 import { policyId, readPolicyId } from './policy-id.ts';
 import { PROFILES, type Profile, type ProfileName } from './profiles.ts';
-import { AGAIN, Lost } from './transport.ts';
+import { Lost } from './transport.ts';
 import { vocabularyError } from './vocabulary.ts';
 
 export interface TrainingOptions {
@@ -41,6 +41,8 @@ export interface TrainingOptions {
   /** Hears of tokens trained. */
   readonly trained: (tokens: number) => void;
   readonly warnOnce: (text: string) => void;
+  /** What to do when the server went away. */
+  readonly again: string;
 }
 
 export class TinkerTraining implements TrainingClient {
@@ -138,7 +140,7 @@ export class TinkerTraining implements TrainingClient {
   }
 
   #need(): RemoteModel {
-    if (this.#model === null) throw new InfraError(`the model in training is gone; ${AGAIN}`);
+    if (this.#model === null) throw new InfraError(`the model in training is gone; ${this.#o.again}`);
     return this.#model;
   }
 

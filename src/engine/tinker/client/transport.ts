@@ -59,6 +59,8 @@ export interface Transport {
   readonly url: string;
   readonly apiKey: string | null;
   readonly times: TinkerTimes;
+  /** What to do when the server went away. */
+  readonly again: string;
   /** @param ms less than the usual time. */
   operation(name: string, ms?: number): Operation;
   /** One attempt. @throws HttpFailure; InfraError when the operation's time is up. */
@@ -79,7 +81,7 @@ export interface Transport {
 const FIRST_PATIENCE_MS = 15_000;
 const IS_IT_UP = 'is the server up, and is its address right? Then run the same command again';
 
-export function openTransport(url: string, times: TinkerTimes): Transport {
+export function openTransport(url: string, times: TinkerTimes, again: string): Transport {
   const apiKey = process.env[KEY] || null;
   const http: Http = openHttp({ connectMs: 5_000, totalMs: times.pollMs + 15_000, maxBytes: MAX_BYTES });
   const headers = apiKey === null ? {} : { 'x-api-key': apiKey };
@@ -93,7 +95,7 @@ export function openTransport(url: string, times: TinkerTimes): Transport {
 
   const send: Transport['send'] = async (path, body, operation, waitMs) => {
     const left = operation.until - Date.now();
-    if (left <= 0) throw timeUp(url, operation);
+    if (left <= 0) throw timeUp(url, operation, again);
     const late = AbortSignal.timeout(Math.ceil(Math.min(left, waitMs ?? left)));
     const signal = AbortSignal.any([closed.signal, late]);
     const content =
@@ -105,7 +107,7 @@ export function openTransport(url: string, times: TinkerTimes): Transport {
       if (closed.signal.aborted) throw closed.signal.reason;
       if (late.aborted && waitMs !== undefined && waitMs < left)
         throw new HttpFailure('timeout', `${plainUrl(url)} has not answered within ${waitMs / 1000} s`);
-      throw late.aborted ? timeUp(url, operation) : error;
+      throw late.aborted ? timeUp(url, operation, again) : error;
     }
   };
 
@@ -127,12 +129,12 @@ export function openTransport(url: string, times: TinkerTimes): Transport {
         const patience = down ? 0 : reached ? times.patienceMs : Math.min(times.patienceMs, FIRST_PATIENCE_MS);
         down ||= Date.now() - unreachable >= patience;
         if (Date.now() - unreachable >= patience)
-          throw new InfraError(`${operation.name}: ${error.message}; ${reached ? AGAIN : IS_IT_UP}`, { cause: error });
+          throw new InfraError(`${operation.name}: ${error.message}; ${reached ? again : IS_IT_UP}`, { cause: error });
         pause = Math.min(pause, times.patienceMs);
       }
       const jitter = 0.5 + rng('tinker', operation.name, n).uniform() / 2;
       const left = operation.until - Date.now();
-      if (left <= 0) throw timeUp(url, operation);
+      if (left <= 0) throw timeUp(url, operation, again);
       await sleep(Math.min(left, pause * jitter), undefined, { signal: closed.signal }).catch(() => {
         throw closed.signal.reason;
       });
@@ -145,12 +147,13 @@ export function openTransport(url: string, times: TinkerTimes): Transport {
     url,
     apiKey,
     times,
+    again,
     operation,
     send,
     persist,
     async ask(path, body, name) {
       const asked = operation(name);
-      return persist(asked, async (pause) => accepted(await send(path, body, asked), name, pause));
+      return persist(asked, async (pause) => accepted(await send(path, body, asked), name, pause, again));
     },
     async hello() {
       const asked = operation('healthz');
@@ -160,7 +163,7 @@ export function openTransport(url: string, times: TinkerTimes): Transport {
           throw new UserError(
             `${plainUrl(url)} is no Tinker server: /api/v1/healthz answered ${answer.status}${inBrackets(answer.said)}; check its address, which ends before /api/v1`,
           );
-        return accepted(answer, 'healthz', pause);
+        return accepted(answer, 'healthz', pause, again);
       });
     },
     async remove(path) {
@@ -180,11 +183,9 @@ export function openTransport(url: string, times: TinkerTimes): Transport {
   };
 }
 
-export const AGAIN = 'run the same command again to go on from the last step';
-
-const timeUp = (url: string, { name }: Operation): InfraError =>
+const timeUp = (url: string, { name }: Operation, again: string): InfraError =>
   new InfraError(
-    `${plainUrl(url)} has not ended ${name} in the time it has; is it stuck? Then start it anew, and ${AGAIN}`,
+    `${plainUrl(url)} has not ended ${name} in the time it has; is it stuck? Then start it anew, and ${again}`,
   );
 
 /**
@@ -195,6 +196,7 @@ export function accepted(
   answer: Answer,
   name: string,
   pause: (ms: number) => void,
+  again: string,
 ): NonNullable<Answer['json']> | null {
   const { status, json, said, afterMs } = answer;
   if (status >= 200 && status < 300) {
@@ -211,7 +213,7 @@ export function accepted(
   }
   const hint = status === 403 && !process.env[KEY] ? '' : (HINTS[status] ?? '');
   const text = `${name}: the server answered ${status}${inBrackets(said)}${hint}`;
-  if (status === 404 || status === 410) throw new Lost(`${text}; ${AGAIN}`, said);
+  if (status === 404 || status === 410) throw new Lost(`${text}; ${again}`, said);
   throw new Refused(status, text);
 }
 
