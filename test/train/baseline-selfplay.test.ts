@@ -119,6 +119,6 @@ describe("R-Zero*'s challenger", () => {
     const { context } = fixture(script(['home of A ?'], () => 'Port'));
     await expect(
       writePolled(context, { system: 'r-zero', round: 1, policy: 'base', solver: 'solver' }),
-    ).rejects.toThrow('none of 24 questions was kept (24 too_certain)');
+    ).rejects.toThrow('none of 24 proposals was admitted (24 too_certain)');
   });
 });

@@ -12,7 +12,7 @@ import { countBy, meanParts, proposalNote, putRollouts, rolloutFigures } from '.
 import { propose } from '../propose.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
 import { answerNotes, writtenHops } from './notes.ts';
-import { poll } from './vote.ts';
+import { labelledOf, pollDrafts } from './polled.ts';
 
 export interface ChallengerStep {
   readonly system: string;
@@ -36,19 +36,12 @@ export async function challengerStep(given: Context, trainee: Trainee, at: Chall
     prompts,
     trajectories: 1,
   });
-  const usable = drafted.filter((d) => d.rollout.stop !== 'error');
-  const formed = usable.filter((d) => d.rollout.question !== null);
-  const polled = await poll(
-    formed.map((d, i) => ({
-      question: d.rollout.question!,
-      source: d.source,
-      hops: d.hops,
-      key: `${settings.seed}/poll/${round}/${step}/${i}`,
-    })),
-    R_ZERO.answers,
-    await environment(context, at.solver, 'solver'),
+  const { usable, formed, polled, failed } = await pollDrafts(drafted, {
+    key: `${settings.seed}/poll/${round}/${step}`,
+    answers: R_ZERO.answers,
+    env: await environment(context, at.solver, 'solver'),
     matcher,
-  );
+  });
   const shares = clusterShares(formed.map((d) => d.rollout.question!));
   const polledOf = new Map(formed.map((d, i) => [d, { own: polled[i]!, cluster: shares[i]! }]));
   const members = usable.flatMap((d) => {
@@ -72,12 +65,11 @@ export async function challengerStep(given: Context, trainee: Trainee, at: Chall
     role: 'proposer',
     learningRate: warmRate(settings.proposerRate, (round - 1) * settings.proposerSteps + step, settings.warmupSteps),
   });
-  const labelled = polled.flatMap((own) => (own.feedback === null ? [] : [{ own, feedback: own.feedback }]));
-  const index = new Map(labelled.map(({ own }, i) => [own, i]));
+  const { labelled, placeOf } = labelledOf(polled);
   const earned = new Map(members.map(({ d, reward }, i) => [d, { reward, advantage: a[i]! }]));
   const notes = usable.flatMap((d) => {
     const own = polledOf.get(d)?.own;
-    const place = own === undefined ? null : (index.get(own) ?? null);
+    const place = placeOf(own);
     return [proposalNote(d, place, earned.get(d)), ...(own === undefined ? [] : answerNotes(own, place))];
   });
   const answers = polled.reduce((sum, own) => sum + own.answers, 0);
@@ -97,7 +89,7 @@ export async function challengerStep(given: Context, trainee: Trainee, at: Chall
     counts: {
       trajectories: drafted.length,
       formed: formed.length,
-      failed: drafted.length - usable.length + polled.reduce((sum, { failed }) => sum + failed, 0),
+      failed,
       idleGroups: idle.length,
       groups: idle.length + trainable.length,
     },

@@ -14,7 +14,8 @@ import { countBy, proposalNote, putRollouts, rolloutFigures } from '../measure.t
 import { type Drafted, propose } from '../propose.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
 import { answerNotes, writtenHops } from './notes.ts';
-import { type Polled, poll } from './vote.ts';
+import { labelledOf, pollDrafts } from './polled.ts';
+import type { Polled } from './vote.ts';
 
 export interface SqlmStep {
   readonly system: string;
@@ -34,19 +35,12 @@ export async function sqlmStep(given: Context, trainee: Trainee, at: SqlmStep): 
   // Sources come round at the pace of this recipe: one prompt a question, in every step.
   const paced = { ...context, settings: { ...settings, proposerSteps: settings.solverSteps, prompts } };
   const drafted = await propose(paced, before.policy, place);
-  const usable = drafted.filter((d) => d.rollout.stop !== 'error');
-  const formed = usable.filter((d) => d.rollout.question !== null);
-  const polled = await poll(
-    formed.map((d, i) => ({
-      question: d.rollout.question!,
-      source: d.source,
-      hops: d.hops,
-      key: `${settings.seed}/sqlm/${round}/${step}/${i}`,
-    })),
-    settings.responses,
-    await environment(context, before.policy, 'solver'),
+  const { usable, formed, polled, failed } = await pollDrafts(drafted, {
+    key: `${settings.seed}/sqlm/${round}/${step}`,
+    answers: settings.responses,
+    env: await environment(context, before.policy, 'solver'),
     matcher,
-  );
+  });
   const byDraft = new Map(formed.map((d, i) => [d, polled[i]!]));
   const answers = polled.flatMap(({ rollouts, feedback }, slot) =>
     rollouts.map((rollout, j) => ({ rollout, slot, reward: feedback?.matches[j] ? 1 : 0 })),
@@ -75,9 +69,7 @@ export async function sqlmStep(given: Context, trainee: Trainee, at: SqlmStep): 
         }
       : {}),
   });
-  const labelled = polled.flatMap((own) => (own.feedback === null ? [] : [{ own, feedback: own.feedback }]));
-  const index = new Map(labelled.map(({ own }, i) => [own, i]));
-  const placeOf = (own: Polled | undefined): number | null => (own === undefined ? null : (index.get(own) ?? null));
+  const { labelled, placeOf } = labelledOf(polled);
   const earned = new Map(
     asked.map(({ d, reward }, i) => [d, { reward, advantage: learns ? asking.advantages[i]! : 0 }]),
   );
@@ -113,7 +105,7 @@ export async function sqlmStep(given: Context, trainee: Trainee, at: SqlmStep): 
     counts: {
       trajectories: answers.length,
       formed: answers.filter(({ rollout }) => rollout.stop === 'answer').length,
-      failed: drafted.length - usable.length + polled.reduce((sum, { failed }) => sum + failed, 0),
+      failed,
       idleGroups: solving.idle.length,
       groups: solving.idle.length + solving.trainable.length,
     },
