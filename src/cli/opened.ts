@@ -1,5 +1,6 @@
 /** A run of evolve, compare or train opened for reading, with the task it was about. */
 import { lastAddresses } from '../recipe/address.ts';
+import type { TrainConfig } from '../recipe/baseline/config.ts';
 import { firstComplaint } from '../recipe/complaint.ts';
 import { type EvolveConfig, evolveSchema } from '../recipe/config.ts';
 import { loopFrom } from '../recipe/loop-record.ts';
@@ -16,6 +17,8 @@ export interface OpenedRun {
   readonly config: EvolveConfig;
   /** Names in the records: systems, or the recipe of a training baseline. */
   readonly systems: readonly string[];
+  /** What a training baseline learns from; null for runs that write their own questions. */
+  readonly gold: TrainConfig['gold'];
   readonly task: Task;
 }
 
@@ -51,5 +54,7 @@ export async function openedRun(dir: string): Promise<OpenedRun> {
   const reader = await openReader(dir);
   const config = await lastAddresses(dir, configOf(reader));
   const systems = systemsIn(reader.manifest, config);
-  return { reader, config, systems, task: await openTask(config, await runTokenizer(config)) };
+  const { recipe, config: written } = reader.manifest;
+  const gold = recipe === 'train' ? (written as unknown as TrainConfig).gold : null;
+  return { reader, config, systems, gold, task: await openTask(config, await runTokenizer(config)) };
 }

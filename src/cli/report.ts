@@ -1,4 +1,4 @@
-/** `crossfold report RUN…`: several runs of evolve or compare as one comparison over systems and seeds. */
+/** `crossfold report RUN…`: several runs of evolve, compare or train as one comparison over systems and seeds. */
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { namesIn } from '../recipe/fields.ts';
@@ -14,8 +14,11 @@ import type { Terminal } from './terminal.ts';
 export function reportCommand(terminal: Terminal): Command {
   return new Command('report')
     .description('Put runs side by side: systems, settings and seeds, with means, deviations and paired differences')
-    .argument('<run...>', 'folders of runs of evolve or compare; they share task, rounds and base model')
-    .option('--systems <names>', 'show these alone, as in dr-zero,crossfit (default: all that the runs have)')
+    .argument('<run...>', 'folders of runs of evolve, compare or train; they share task, rounds and base model')
+    .option(
+      '--systems <names>',
+      'show these systems or recipes alone, as in dr-zero,crossfit (default: all that the runs have)',
+    )
     .option('--out <dir>', 'where report.html, report.md and report.json go (default: beside the first run)')
     .option('--json', 'print the report as JSON')
     .addHelpText(
@@ -23,6 +26,7 @@ export function reportCommand(terminal: Terminal): Command {
       helpExamples([
         ['crossfold report runs/five/seed1 runs/five/seed2 --out runs/five', 'what "crossfold compare --seeds" does'],
         ['crossfold report runs/five/seed* runs/evolve-msv-quick-seed1', 'a run added to a comparison'],
+        ['crossfold report runs/five/seed* runs/train-search-r1-quick-seed*', 'training baselines beside the loop'],
         [
           'crossfold report runs/five/seed* runs/grpo/seed* --systems dr-zero --out runs/grpo',
           'an ablation: settings are arms',
@@ -53,8 +57,8 @@ export async function publishSeeds(
   const runs = [];
   for (const dir of dirs) {
     progress.note(`auditing ${dir}`);
-    const { reader, config, task } = await openedRun(dir);
-    runs.push({ dir, reader, config, auditor: task.auditor });
+    const { task, ...run } = await openedRun(dir);
+    runs.push({ ...run, dir, auditor: task.auditor });
   }
   const report = await seedsReport(runs, only);
   await makeFolder(out);

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import type { SeedsReport } from '../../src/recipe/seeds/report.ts';
+import { seedTables } from '../../src/report/seeds/tables.ts';
 import { openRun } from '../../src/store/run.ts';
 import { recorded } from '../cli/terminal.ts';
 import { runTiny, tinyConfig } from './tiny.ts';
+import { runTinyTrain } from './tiny-train.ts';
 
 let root: string;
 let report: SeedsReport;
@@ -84,6 +86,35 @@ describe('a comparison over seeds', () => {
     expect(more.costs.msv!.verifications).toBeGreaterThan(0);
     const doubled = await print('report', seedDir(1), seedDir(1));
     expect([doubled.code, doubled.err]).toEqual([2, expect.stringContaining('both hold dr-zero, seed 1')]);
+  }, 120_000);
+
+  it('puts training baselines beside the loop: exam by hops, and no row of what they do not have', async () => {
+    const dirs = (['search-r1', 'sft', 'sqlm'] as const).map((recipe) => [recipe, join(root, recipe)] as const);
+    for (const [recipe, dir] of dirs) await runTinyTrain(dir, recipe, { seed: 1, prompts: 8, admitted: 12 });
+    const args = ['report', seedDir(1), ...dirs.map(([, dir]) => dir), '--out', join(root, 'beside')];
+    const { code, out, err } = await print(...args, '--json');
+    expect(code, err).toBe(0);
+    const found: SeedsReport = JSON.parse(out);
+    expect(found.exams.map(({ system }) => system)).toEqual(['dr-zero', 'crossfit', 'search-r1', 'sft', 'sqlm']);
+    for (const { em, byHops, againstBase, seeds } of found.exams) {
+      expect([seeds, Object.keys(byHops)]).toEqual([[1], ['1', '2', '3', '4']]);
+      const hops = Object.values(byHops).map(({ mean }) => mean);
+      // Three questions of each.
+      expect(em.mean).toBeCloseTo(hops.reduce((sum, x) => sum + x, 0) / 4, 12);
+      expect(againstBase!.difference.mean).toBeCloseTo(em.mean - found.base!.mean, 12);
+    }
+    const figures = (name: string): string[] =>
+      seedTables(found)
+        .find(({ caption }) => caption.startsWith('Minus dr-zero'))!
+        .rows.flatMap(([system, figure, round]) => (system === name && round === '2' ? [figure!] : []));
+    expect(figures('sft')).toEqual(['exam EM']);
+    expect(figures('search-r1')).toEqual(['F', 'A', 'exam EM']);
+    const page = await readFile(join(root, 'beside', 'report.html'), 'utf8');
+    expect(page).toContain('EM − base');
+    expect(page).not.toContain('NaN');
+    const alone = await print('report', ...dirs.map(([, dir]) => dir), '--out', join(root, 'alone'));
+    expect(alone.code, alone.err).toBe(0);
+    expect(alone.out).toMatch(/search-r1 +1 /);
   }, 120_000);
 
   it('makes arms of settings, and refuses other rounds before any audit', async () => {

@@ -5,10 +5,10 @@ import { armsOf } from '../../src/recipe/seeds/arms.ts';
 import { tinyConfig } from '../e2e/tiny.ts';
 
 let made = 0;
-const run = (over: Partial<EvolveConfig> = {}) => ({
-  dir: `run${++made}`,
-  config: tinyConfig({ seed: 1, systems: ['dr-zero'], responses: 5, ...over }),
-});
+function run(over: Partial<EvolveConfig> = {}) {
+  const config = tinyConfig({ seed: 1, systems: ['dr-zero'], responses: 5, ...over });
+  return { dir: `run${++made}`, config, systems: config.systems, gold: null };
+}
 const names = (...runs: readonly ReturnType<typeof run>[]): string[] => armsOf(runs).map(({ name }) => name);
 const world = tinyConfig().task as Extract<EvolveConfig['task'], { kind: 'world' }>;
 

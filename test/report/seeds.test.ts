@@ -19,7 +19,7 @@ const SMALL: Partial<Shape> = { rounds: 2, proposerSteps: 1, solverSteps: 1, que
 /** One journal, looked at under several settings. */
 async function opened(dir: string, over: Partial<EvolveConfig>) {
   const config = tinyConfig({ seed: 1, responses: 5, ...over });
-  return { dir, config, reader: await openReader(dir), auditor: fixtureAuditor };
+  return { dir, config, systems: config.systems, gold: null, reader: await openReader(dir), auditor: fixtureAuditor };
 }
 
 const namesOf = (report: SeedsReport, caption: string): string[] =>
@@ -107,6 +107,13 @@ describe('arms', () => {
     await expect(seedsReport(await runs(), ['msv'])).rejects.toThrow(/--systems is msv; .*same has dr-zero, crossfit/);
   });
 
+  it('count the base policy once a seed, however many runs the seed has', async () => {
+    const run = await opened(same, {});
+    const halves = ['dr-zero', 'crossfit'].map((system) => ({ ...run, systems: [system] }));
+    const { base, otherBases, seeds } = await seedsReport(halves);
+    expect([base!.values.length, base!.sd, otherBases, seeds]).toEqual([1, null, [], [1]]);
+  });
+
   it('are told apart in the charts by ink, then by dashes; long names stand in a legend', () => {
     const twin = (name: string): string => `${name}, gate drop`;
     const twins = <T>(of: Readonly<Record<string, T>>): Record<string, T> =>
@@ -145,7 +152,7 @@ describe('arms', () => {
 
   it('refuses another base policy under the same name', () => {
     const started = (policy: string) => ({ report: { setup: { base: { policy } } } }) as unknown as SeedRun;
-    const at = (dir: string) => ({ dir, config: tinyConfig() });
+    const at = (dir: string) => ({ dir, config: tinyConfig(), systems: [], gold: null });
     const runs = [started('a'), started('a'), started('b')];
     expect(() => checkBase([at('r1'), at('r2'), at('r3')], runs)).toThrow(
       /^r3: policy mini has the weights b, but in r1 it has a; /,

@@ -1,5 +1,5 @@
 /**
- * Arms of a comparison: a system under settings. Settings are named where they differ from those of the first run, in the words
+ * Arms of a comparison: a system, or a training baseline, under settings. Settings are named where they differ from those of the first run, in the words
  * of the flags: "dr-zero, proposer-estimator grpo". Runs of one report share task, rounds and base model.
  */
 import { ESTIMATORS } from '../../method/advantage.ts';
@@ -10,10 +10,14 @@ import { FIELDS, type Field } from '../fields.ts';
 export interface Settled {
   readonly dir: string;
   readonly config: EvolveConfig;
+  /** Systems of the run, or the recipe of a training baseline. */
+  readonly systems: readonly string[];
+  /** Gold questions that it trains on; null for those that write their own. */
+  readonly gold: { readonly file: string | null; readonly questions: number } | null;
 }
 
 export interface Arm {
-  /** The system, then what differs. */
+  /** The system or recipe, then what differs. */
   readonly name: string;
   readonly system: string;
   /** ", proposer-estimator grpo"; empty for the settings of the first run. */
@@ -43,12 +47,14 @@ const NAMED = FIELDS.filter((field) => !SHARED.includes(field) && !UNNAMED.inclu
  */
 export function armsOf<R extends Settled>(runs: readonly R[]): ArmRuns<R>[] {
   const [first] = runs;
-  if (first === undefined) throw new UserError('no run was named; give the folders of runs of evolve or compare');
+  if (first === undefined)
+    throw new UserError('no run was named; give the folders of runs of evolve, compare or train');
   const arms = new Map<string, ArmRuns<R>>();
   for (const run of runs) {
     checkShared(first, run);
+    checkGold(runs.find(({ gold }) => gold !== null) ?? run, run);
     const own = settingsArm(first.config, run.config);
-    for (const system of run.config.systems) {
+    for (const system of run.systems) {
       const name = system + own.suffix;
       const held = arms.get(name)?.runs ?? [];
       const { seed } = run.config;
@@ -73,6 +79,15 @@ function checkShared(first: Settled, run: Settled): void {
     const [value, wanted] = [valueAt(run.config, path), valueAt(first.config, path)];
     if (value !== wanted) complain(flag, value, wanted);
   }
+}
+
+function checkGold(first: Settled, run: Settled): void {
+  const said = ({ gold }: Settled): string =>
+    gold === null ? '' : `${gold.questions} gold questions${gold.file === null ? '' : ` of ${gold.file}`}`;
+  if (run.gold !== null && said(run) !== said(first))
+    throw new UserError(
+      `${run.dir}: trained on ${said(run)}, but ${first.dir} on ${said(first)}; runs of one report share their gold questions`,
+    );
 }
 
 function settingsArm(reference: EvolveConfig, config: EvolveConfig): Pick<Arm, 'suffix' | 'settings'> {

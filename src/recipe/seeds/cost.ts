@@ -16,6 +16,8 @@ export interface SystemCost extends Time {
   readonly auxiliaryUpdates: number;
   /** Distinct pairs of answers that a judge had to compare, counted step by step. */
   readonly judged: number;
+  /** Of these, without a readable verdict. */
+  readonly unread: number;
 }
 
 export function systemCost({ steps, writes, evaluations }: RunLines, system: string): SystemCost {
@@ -40,6 +42,7 @@ export function systemCost({ steps, writes, evaluations }: RunLines, system: str
     verificationSearches: total((v) => v.searches),
     auxiliaryUpdates: mySteps.filter(({ record }) => record.phase === 'auxiliary').length,
     judged: [...mySteps, ...myWrites].reduce((sum, { record }) => sum + (record.judged ?? 0), 0),
+    unread: [...mySteps, ...myWrites].reduce((sum, { record }) => sum + (record.unread ?? 0), 0),
     ...timeOf(lines),
   };
 }

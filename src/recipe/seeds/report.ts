@@ -9,12 +9,12 @@ import type { Json } from '../../store.ts';
 import { UserError } from '../../util/error.ts';
 import { measureOf } from '../audit/scope.ts';
 import { auditJudged, judgeRun, type RoundAudit } from '../audit.ts';
-import { COMMANDS } from '../presets.ts';
 import { SYSTEMS, type SystemName, systemOf } from '../systems.ts';
 import { type Arm, type ArmRuns, armsOf, type Settled } from './arms.ts';
 import { type Bases, basesOf, checkBase } from './base.ts';
 import { contrast, type SeedContrast } from './contrast.ts';
 import { type SystemCost, systemCost } from './cost.ts';
+import { type ArmExam, examOf } from './exam.ts';
 import { leadsPart, partsOf } from './part.ts';
 import { type ProposerSpreads, proposerFigures, proposerSpreads } from './proposers.ts';
 import { type QuestionFigures, questionFigures } from './questions.ts';
@@ -59,6 +59,8 @@ export interface SeedsReport extends Bases {
   readonly done: boolean;
   readonly rounds: readonly SeedRound[];
   readonly contrasts: readonly SeedContrast[];
+  /** By arm. */
+  readonly exams: readonly ArmExam[];
   /** Means over seeds. */
   readonly costs: Readonly<Record<string, SystemCost>>;
   /** By arm; null where all runs have the same settings. */
@@ -83,9 +85,6 @@ interface OpenedRun extends Settled {
 export async function seedsReport(runsGiven: readonly OpenedRun[], only?: readonly string[]): Promise<SeedsReport> {
   const opened = only === undefined ? runsGiven : runsGiven.map((run) => withSystems(run, only));
   // Before the audits, which take their time.
-  for (const { dir, reader } of opened)
-    if (!Object.hasOwn(COMMANDS, reader.manifest.recipe))
-      throw new UserError(`${dir}: a run of "${reader.manifest.recipe}"; report takes runs of evolve and compare`);
   const named = armsOf(opened);
   const audited = new Map<OpenedRun, SeedRun>();
   for (const run of opened) audited.set(run, await auditSeed(run));
@@ -111,6 +110,7 @@ export async function seedsReport(runsGiven: readonly OpenedRun[], only?: readon
     ...basesOf(arms),
     rounds,
     contrasts: contrastsOf(arms, rounds),
+    exams: arms.flatMap((arm) => examOf(arm, first.setup.rounds) ?? []),
     costs: Object.fromEntries(arms.map((arm) => [arm.name, meanCost(arm)])),
     proposers: arms.some(({ suffix }) => suffix !== '') ? await proposersOf(named, audited) : null,
     warnings: runs.flatMap((run) =>
@@ -123,12 +123,12 @@ export async function seedsReport(runsGiven: readonly OpenedRun[], only?: readon
 }
 
 function withSystems(run: OpenedRun, only: readonly string[]): OpenedRun {
-  const systems = run.config.systems.filter((system) => only.includes(system));
+  const systems = run.systems.filter((system) => only.includes(system));
   if (systems.length === 0)
     throw new UserError(
-      `--systems is ${only.join(',')}; ${run.dir} has ${run.config.systems.join(', ')}: name one of them, or leave the run out`,
+      `--systems is ${only.join(',')}; ${run.dir} has ${run.systems.join(', ')}: name one of them, or leave the run out`,
     );
-  return { ...run, config: { ...run.config, systems } };
+  return { ...run, systems };
 }
 
 const ascending = (values: readonly number[]): number[] => [...new Set(values)].sort((a, b) => a - b);
@@ -150,6 +150,7 @@ function contrastsOf(arms: readonly SeedArm[], rounds: readonly SeedRound[]): Se
       .filter((own) => !own.shared || (arm.suffix !== a.suffix && leadsPart(rounds, own)))
       .flatMap(({ round }) => contrast(a, arm, round) ?? []);
   const coupledOf = ({ system, suffix }: SeedArm): SeedArm | undefined => {
+    if (!Object.hasOwn(SYSTEMS, system)) return undefined;
     const wanted = systemOf('coupled', SYSTEMS[system as SystemName].labels);
     return arms.find((arm) => arm.system === wanted && arm.suffix === suffix);
   };
@@ -182,7 +183,8 @@ async function proposersOf(
 function seedRound({ name, system, runs }: SeedArm, round: number, part: string): SeedRound | null {
   const own = runs.flatMap((run) => {
     const audit = roundIn(run, system, round);
-    return audit === undefined || audit.scopes.scheduled.shares === null ? [] : [{ run, audit }];
+    // Recipes that grade nothing have an exam alone.
+    return audit?.scopes.scheduled.shares || audit?.downstream ? [{ run, audit }] : [];
   });
   if (own.length === 0) return null;
   const figures = (of: (audit: RoundAudit) => number | undefined): Spread | null => {
@@ -227,6 +229,7 @@ function meanCost({ system, runs }: SeedArm): SystemCost {
     verificationSearches: mean((c) => c.verificationSearches),
     auxiliaryUpdates: mean((c) => c.auxiliaryUpdates),
     judged: mean((c) => c.judged),
+    unread: mean((c) => c.unread),
     ms: mean((c) => c.ms),
     busy: costs.some(({ busy }) => busy === null) ? null : mean((c) => c.busy!),
   };

@@ -143,7 +143,7 @@ function planes(report: SeedsReport): Html[] {
     drawnOf(report).map(({ system, ...drawn }) => ({
       ...drawn,
       points: report.rounds
-        .filter((round) => round.system === system)
+        .filter(({ system: own, scopes }) => own === system && scopes.proposer.F.values.length > 0)
         .map(({ round, scopes }) => {
           const [at, up] = [scopes.proposer[x].mean, scopes.proposer[y].mean];
           return { x: at, y: up, note: `${system}, round ${round}: ${share(at)}, ${share(up)}` };

@@ -5,7 +5,7 @@ import { leadsPart } from '../../recipe/seeds/part.ts';
 import type { SeedRound, SeedsReport } from '../../recipe/seeds/report.ts';
 import { idleShare } from '../../recipe/time.ts';
 import type { CaptionedTable } from '../captioned.ts';
-import { count, DASH, duration, interval, large, share, signed } from '../format.ts';
+import { count, DASH, duration, interval, judgeRequests, large, share, signed } from '../format.ts';
 import { spreadText, times } from './spread.ts';
 import { updateTable } from './updates.ts';
 
@@ -21,6 +21,7 @@ export const seedTables = (report: SeedsReport): CaptionedTable[] =>
     auditTable(report),
     proposerTable(report),
     contrastTable(report),
+    examTable(report),
     costTable(report),
     ...(report.proposers === null ? [] : [updateTable(report, report.proposers)]),
     questionTable(report),
@@ -51,13 +52,15 @@ const proposerTable = (report: SeedsReport): CaptionedTable => ({
     'Proposer steps apart (the feedback itself), F of solver steps, and the truth of the bank: solver steps memorise under every plan',
   numbersFrom: 1,
   heads: ['system', 'round', ...HEADS, 'F of solver steps', 'T_P of the bank'],
-  rows: rowsOf(report).map(({ name, round }) => [
-    name,
-    String(round.round),
-    ...SHOWN.map((m) => spreadText(round.scopes.proposer[m])),
-    spreadText(round.scopes.solver.F),
-    spreadText(round.bankTP),
-  ]),
+  rows: rowsOf(report)
+    .filter(({ round: { scopes } }) => scopes.proposer.F.values.length > 0)
+    .map(({ name, round }) => [
+      name,
+      String(round.round),
+      ...SHOWN.map((m) => spreadText(round.scopes.proposer[m])),
+      spreadText(round.scopes.solver.F),
+      spreadText(round.bankTP),
+    ]),
 });
 
 const paired = ({ difference, overSources, overSeeds }: PairedFigure): string[] => [
@@ -86,14 +89,49 @@ const contrastTable = ({ contrasts, systems, rounds }: SeedsReport): CaptionedTa
       ...paired(found),
     ];
     return [
-      row('F of proposer steps', proposer.F),
-      row('T_P of proposer steps', proposer.TP),
-      row('F', scheduled.F),
-      row('A', scheduled.A),
-      ...(em === null ? [] : [row('exam EM', em)]),
+      ...[
+        ['F of proposer steps', proposer.F] as const,
+        ['T_P of proposer steps', proposer.TP] as const,
+        ['F', scheduled.F] as const,
+        ['A', scheduled.A] as const,
+        ['exam EM', em] as const,
+      ].flatMap(([figure, found]) => (found?.difference.values.length ? [row(figure, found)] : [])),
     ];
   }),
 });
+
+function examTable({ exams }: SeedsReport): CaptionedTable {
+  const hops = [...new Set(exams.flatMap(({ byHops }) => Object.keys(byHops)))].sort();
+  return {
+    caption:
+      'Exam after the last round: exact match in all and by hop count; minus the base policy, seed by seed, with the 95 % interval over seeds (t)',
+    numbersFrom: 1,
+    heads: [
+      'system',
+      'seeds',
+      'EM',
+      'Cover-EM',
+      ...hops.map((h) => `${h} hop${h === '1' ? '' : 's'}`),
+      'searches',
+      'EM − base',
+      'over seeds',
+    ],
+    rows: exams.map(({ system, seeds, em, coverEm, byHops, searches, againstBase }) => [
+      system,
+      count(seeds.length),
+      spreadText(em),
+      spreadText(coverEm),
+      ...hops.map((h) => spreadText(byHops[h] ?? null)),
+      spreadText(
+        searches,
+        (x) => x.toFixed(2),
+        (x) => x.toFixed(2),
+      ),
+      spreadText(againstBase?.difference ?? null, signed),
+      bounds(againstBase?.overSeeds ?? null),
+    ]),
+  };
+}
 
 function costTable({ costs, systems }: SeedsReport): CaptionedTable {
   const first = costs[systems[0]!]!;
@@ -125,7 +163,7 @@ function costTable({ costs, systems }: SeedsReport): CaptionedTable {
         count(cost.verifications),
         count(cost.verificationSearches),
         count(cost.auxiliaryUpdates),
-        count(cost.judged) + times(cost.judged, first.judged),
+        judgeRequests(cost) + times(cost.judged, first.judged),
         duration(cost.ms) + times(cost.ms, first.ms),
         share(idleShare(cost), 2),
       ];
@@ -138,13 +176,16 @@ const questionTable = (report: SeedsReport): CaptionedTable => ({
     'Questions of the first seed: hop mix of the bank, repeated texts, labels that stand in another question, share of the commonest answer, and how many of the responses match',
   numbersFrom: 1,
   heads: ['system', 'round', 'hops 1/2/3/4', 'repeated', 'leaked', 'vote share', 'matches 0…n'],
-  rows: rowsOf(report).map(({ name, round: { round, questions } }) => [
-    name,
-    String(round),
-    [1, 2, 3, 4].map((h) => share(questions.hops[h] ?? 0, 2)).join(' '),
-    share(questions.duplicates),
-    share(questions.leaked),
-    share(questions.voteShare),
-    questions.matches.map((x) => share(x, 2)).join(' '),
-  ]),
+  rows: rowsOf(report)
+    // Recipes on gold questions write none.
+    .filter(({ round: { questions } }) => questions.matches.length > 1 || Object.keys(questions.hops).length > 0)
+    .map(({ name, round: { round, questions } }) => [
+      name,
+      String(round),
+      [1, 2, 3, 4].map((h) => share(questions.hops[h] ?? 0, 2)).join(' '),
+      share(questions.duplicates),
+      share(questions.leaked),
+      share(questions.voteShare),
+      questions.matches.map((x) => share(x, 2)).join(' '),
+    ]),
 });
