@@ -68,7 +68,8 @@ async function smaller(args: readonly string[]): Promise<string[]> {
   if (name === 'train') {
     // The others write their own.
     const gold = args[1] === 'search-r1' ? ['--train-questions', '8'] : [];
-    return [...args, ...SMALL, ...SMALL_EXAM.world, ...gold];
+    const folder = `runs/train-${args[1]}-quick-seed${flagOf(args, '--seed') ?? 1}`;
+    return [...args, ...SMALL, ...SMALL_EXAM.world, ...gold, '--run', folder];
   }
   // Ports are whatever is free.
   if (name!.startsWith('serve-'))
@@ -130,7 +131,10 @@ const OUTCOMES: Readonly<Record<string, (args: readonly string[], out: string) =
   replay: (_, out) => expect(out).toMatch(/coupled .*±[\s\S]*crossfit .*±/),
   doctor: (args, out) =>
     expect(out).toContain(args.includes('--engine') ? 'The engine does what it should' : 'All is well'),
-  report: (_, out) => expect(out).toContain('Report: '),
+  report: (_, out) => {
+    expect(out).toMatch(/Exam after the last round[\s\S]*search-r1 +1 /);
+    expect(out).toContain('Report: runs/baselines/report.html');
+  },
   pretrain: async (args, out) => {
     expect(out).toBe(`Policy: ${flagOf(args, '--out')}\n`);
     expect(await policyFinding(flagOf(args, '--out')!)).toMatchObject({ state: 'good' });
