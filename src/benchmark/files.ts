@@ -25,10 +25,10 @@ const itemSchema = z.object({
   coverEmToken: bit,
   f1: z.number().min(0).max(1),
   searches: z.number().int().min(0),
-  emptySearches: z.number().int().min(1).optional(),
-  emptyReplies: z.number().int().min(1).optional(),
+  emptySearches: z.number().int().min(1).exactOptional(),
+  emptyReplies: z.number().int().min(1).exactOptional(),
   stop: z.enum(['answer', 'turn-limit', 'token-limit', 'malformed', 'error']),
-  error: z.string().optional(),
+  error: z.string().exactOptional(),
 });
 
 const headSchema = z.object({
@@ -101,15 +101,7 @@ export async function readEvaluation(dir: string): Promise<EvaluationResult> {
   const head = checked(headSchema, jsonOf(await readText(file), file), file);
   const lines = join(dir, 'results.jsonl');
   const items: ItemResult[] = [];
-  for await (const { row, where } of readJsonLines(lines)) {
-    const { error, emptySearches, emptyReplies, ...item } = checked(itemSchema, row, where);
-    items.push({
-      ...item,
-      ...(emptySearches === undefined ? {} : { emptySearches }),
-      ...(emptyReplies === undefined ? {} : { emptyReplies }),
-      ...(error === undefined ? {} : { error }),
-    });
-  }
+  for await (const { row, where } of readJsonLines(lines)) items.push(checked(itemSchema, row, where));
   if (items.length !== head.items || items.length > head.expected)
     throw new UserError(
       `${dir}: results.jsonl holds ${items.length} results, result.json counts ${head.items} of ${head.expected} questions; make the evaluation again`,

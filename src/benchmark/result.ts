@@ -2,8 +2,8 @@
  * What one question of an exam came to, and a whole evaluation: items, and the fingerprint of how they were made. An item
  * that an outage took (`stop` is "error") has no score: it is in no denominator, and it makes its evaluation incomplete.
  */
+import type { Attempt } from '../strategy.ts';
 import { type Scores, score } from '../text/score.ts';
-import type { StopReason } from '../types.ts';
 import { UserError } from '../util/error.ts';
 
 /** One question of an exam. */
@@ -18,18 +18,20 @@ export interface ExamQuestion {
 }
 
 /** What a system did with a question. */
-export interface Outcome {
-  /** Null: it gave no answer. */
-  readonly prediction: string | null;
-  readonly searches: number;
-  /** Of those, the ones that found nothing; absent: none. */
-  readonly emptySearches?: number;
-  /** Replies of the model without a text; absent: none. */
-  readonly emptyReplies?: number;
-  readonly stop: StopReason;
-  /** What the outage was, when `stop` is "error". */
-  readonly error?: string;
-}
+export type Outcome = Omit<Attempt, 'turns' | 'rollout'>;
+
+/** Without what else the attempt has, in the order of the records. */
+export const outcomeOf = (attempt: Outcome): Outcome => {
+  const { prediction, searches, emptySearches, emptyReplies, stop, error } = attempt;
+  return {
+    prediction,
+    searches,
+    ...(emptySearches === undefined ? {} : { emptySearches }),
+    ...(emptyReplies === undefined ? {} : { emptyReplies }),
+    stop,
+    ...(error === undefined ? {} : { error }),
+  };
+};
 
 /** One line of results.jsonl. The scores of a failed item are 0 and mean nothing. */
 export interface ItemResult extends Outcome, Scores {
@@ -53,21 +55,9 @@ export interface EvaluationResult {
 }
 
 export function scoreItem({ id, set, question, golden }: ExamQuestion, outcome: Outcome): ItemResult {
-  const { prediction, searches, emptySearches, emptyReplies, stop, error } = outcome;
-  const scores = score(stop === 'error' ? '' : (prediction ?? ''), golden);
-  return {
-    id,
-    set,
-    question,
-    golden,
-    prediction,
-    ...scores,
-    searches,
-    ...(emptySearches === undefined ? {} : { emptySearches }),
-    ...(emptyReplies === undefined ? {} : { emptyReplies }),
-    stop,
-    ...(error === undefined ? {} : { error }),
-  };
+  const { prediction, ...rest } = outcomeOf(outcome);
+  const scores = score(failed(outcome) ? '' : (prediction ?? ''), golden);
+  return { id, set, question, golden, prediction, ...scores, ...rest };
 }
 
 export const failed = (item: Pick<ItemResult, 'stop'>): boolean => item.stop === 'error';

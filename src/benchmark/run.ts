@@ -9,7 +9,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Blobs, Scope } from '../store.ts';
 import type { Attempt, Strategy } from '../strategy.ts';
 import { Interrupted } from '../util/error.ts';
-import { type ExamQuestion, failed, type ItemResult, type Outcome, scoreItem } from './result.ts';
+import { type ExamQuestion, failed, type ItemResult, type Outcome, outcomeOf, scoreItem } from './result.ts';
 
 export interface BatchRecord {
   readonly kind: 'batch';
@@ -108,14 +108,7 @@ async function runBatch(
   return {
     kind: 'batch',
     questions: places,
-    outcomes: attempts.map(({ prediction, searches, emptySearches, emptyReplies, stop, error }) => ({
-      prediction,
-      searches,
-      ...(emptySearches === undefined ? {} : { emptySearches }),
-      ...(emptyReplies === undefined ? {} : { emptyReplies }),
-      stop,
-      ...(error === undefined ? {} : { error }),
-    })),
+    outcomes: attempts.map(outcomeOf),
     rollouts: await blobs.put(gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))),
   };
 }
