@@ -4,10 +4,10 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
-import { jsonElements } from '../../src/benchmark/load/elements.ts';
 import { cleanGold } from '../../src/benchmark/load/gold.ts';
 import { loadQuestions } from '../../src/benchmark/load/questions.ts';
 import { openRows } from '../../src/benchmark/load/rows.ts';
+import { jsonElements } from '../../src/util/json-elements.ts';
 import { folder } from '../store/folder.ts';
 
 function file(name: string, content: string | Uint8Array): string {

@@ -3,10 +3,10 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
 import { messageOf, UserError } from '../../util/error.ts';
+import { jsonElements } from '../../util/json-elements.ts';
 import { lineSplitter, parseLine } from '../../util/jsonl.ts';
 import { openBytes } from './bytes.ts';
 import { type Container, containerOf } from './container.ts';
-import { jsonElements } from './elements.ts';
 import { parquetRows } from './parquet.ts';
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
  * The elements of a JSON array that may be larger than the longest string, one at a time: a top-level array, or the first
  * array of objects in a top-level object (TriviaQA's "Data"). Looks at brackets and quotes alone; time is linear.
  */
-import { UserError } from '../../util/error.ts';
+import { UserError } from './error.ts';
 
 /** An element must fit in one string. */
 const longest = 2 ** 28;
@@ -15,7 +15,22 @@ const CLOSE_LIST = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** Throws UserError when the array is cut short. Nothing is yielded when there is no array of the kind that is looked for. */
+/** All that is wrong with the array itself; its elements so far were given. */
+export class ArrayFault extends UserError {
+  readonly fault: 'no-array' | 'cut-short';
+  constructor(fault: ArrayFault['fault'], message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+/** A byte order mark may stand before the array. */
+const MARK: readonly number[] = [0xef, 0xbb, 0xbf];
+
+/**
+ * Throws ArrayFault when the array is cut short, or when an array at the top is looked for and something else is there, at its
+ * first byte. Nothing is yielded of an object without an array of objects.
+ */
 export async function* jsonElements(
   chunks: AsyncIterable<Buffer>,
   inside: 'array' | 'object',
@@ -47,6 +62,7 @@ export async function* jsonElements(
         continue;
       }
       if (c <= 32) continue;
+      if (base === 0 && inside === 'array' && c !== OPEN_LIST && !MARK.includes(c)) throw noArray(path);
       if (maybe) {
         maybe = false;
         if (c === OPEN_OBJECT) {
@@ -77,7 +93,10 @@ export async function* jsonElements(
     size += chunk.length - from;
     if (size > longest) throw new UserError(`${path}: an element is longer than 256 MiB; write JSON Lines instead`);
   }
-  if (depth > 0 || quoted) throw new UserError(`${path}: the JSON is cut short; fetch the file again`);
+  if (depth > 0 || quoted) throw new ArrayFault('cut-short', `${path}: the JSON is cut short; fetch the file again`);
+  if (inside === 'array') throw noArray(path);
 }
+
+const noArray = (path: string): ArrayFault => new ArrayFault('no-array', `${path}: not a JSON array`);
 
 const blank = (bytes: Buffer): boolean => bytes.every((c) => c <= 32);
