@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { ArrayFault, jsonElements } from '../../util/json-elements.ts';
 import { notUtf8 } from './document.ts';
 import type { CorpusFile } from './files.ts';
-import { type CorpusRow, parseCorpusRow } from './line.ts';
+import { type CorpusRow, documentIn, parseCorpusRow } from './line.ts';
 import { readBytes } from './open.ts';
 import type { Located } from './read.ts';
 import { type CorpusReport, type Problem, skip } from './report.ts';
@@ -13,13 +13,8 @@ export async function* readJsonArray({ path, name, named }: CorpusFile, report: 
   try {
     for await (const bytes of jsonElements(readBytes(path, report), 'array', path)) {
       const where = `${name}:${++row}`;
-      const read = parsed(bytes, where);
-      if (!read.ok) {
-        skip(report, where, read);
-        continue;
-      }
-      for (const note of read.notes) report.repairs[note]++;
-      yield { source: read.doc, where };
+      const source = documentIn(parsed(bytes, where), where, report);
+      if (source !== null) yield { source, where };
     }
   } catch (error) {
     if (!(error instanceof ArrayFault)) throw error;

@@ -4,11 +4,21 @@
  */
 import type { Source } from '../../types.ts';
 import { messageOf } from '../../util/error.ts';
-import type { Problem, Repair } from './report.ts';
+import { type CorpusReport, type Problem, type Repair, skip } from './report.ts';
 
 export type CorpusRow =
   | { readonly ok: true; readonly doc: Source; readonly notes: readonly Repair[] }
   | ({ readonly ok: false } & Problem);
+
+/** The document of a row, or null: it has none. What was repaired or is wrong is noted. */
+export function documentIn(read: CorpusRow, where: string, report: CorpusReport): Source | null {
+  if (!read.ok) {
+    skip(report, where, read);
+    return null;
+  }
+  for (const note of read.notes) report.repairs[note]++;
+  return read.doc;
+}
 
 const expected = 'expected {"id", "title", "text"} or {"id", "contents"}';
 

@@ -10,7 +10,7 @@ import {
 import { codeOf } from '../../util/disk.ts';
 import { InfraError, messageOf, UserError } from '../../util/error.ts';
 import type { CorpusFile } from './files.ts';
-import { parseCorpusRow } from './line.ts';
+import { documentIn, parseCorpusRow } from './line.ts';
 import { readError } from './open.ts';
 import type { Located } from './read.ts';
 import { type CorpusReport, skip } from './report.ts';
@@ -30,13 +30,8 @@ export async function* readParquet({ path, name }: CorpusFile, report: CorpusRep
       const rows = await parquetReadObjects({ file, metadata, columns, compressors, rowStart: row, rowEnd });
       for (const value of rows) {
         const where = `${name}:${++row}`;
-        const read = parseCorpusRow(value, where);
-        if (!read.ok) {
-          skip(report, where, read);
-          continue;
-        }
-        for (const note of read.notes) report.repairs[note]++;
-        yield { source: read.doc, where };
+        const source = documentIn(parseCorpusRow(value, where), where, report);
+        if (source !== null) yield { source, where };
       }
       report.bytes += Number(group.total_compressed_size ?? 0);
     }

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { notUtf8 } from './document.ts';
 import type { CorpusFile } from './files.ts';
-import { type CorpusRow, parseCorpusRow } from './line.ts';
+import { type CorpusRow, documentIn, parseCorpusRow } from './line.ts';
 import { readLines } from './open.ts';
 import type { Located } from './read.ts';
 import { type CorpusReport, skip } from './report.ts';
@@ -44,9 +44,8 @@ export async function* readTsv({ path, name }: CorpusFile, report: CorpusReport)
       header = headerOf(cells);
       if (header !== undefined) continue;
     }
-    const read = rowOf(cells, header);
-    if (read.ok) yield { source: read.doc, where };
-    else skip(report, where, read);
+    const source = documentIn(rowOf(cells, header), where, report);
+    if (source !== null) yield { source, where };
   }
 }
 
