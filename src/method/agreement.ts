@@ -102,14 +102,15 @@ export interface Warning {
 
 /**
  * Suspected co-cheating: since the first round A rose while T_P did not, or A is above T_S by more than its interval.
- * Departure. [ours] A rose when its whole interval lies above the first round's A: a warning at every wobble is ignored.
+ * Departure. [ours] A rose when its whole interval lies above the first round's A: a warning at every wobble is ignored. Where
+ * every label is right, as with gold questions, there is nothing false to agree on: such a rise is learning.
  * Rounds in order; one entry a round and reason.
  */
 export function warnings(rounds: readonly AuditedRound[]): Warning[] {
   const first = rounds[0];
   return rounds.flatMap(({ round, shares, agreement, excess }) => {
     const out: Warning[] = [];
-    if (first && agreement.low > first.shares.A && shares.TP <= first.shares.TP)
+    if (first && agreement.low > first.shares.A && shares.TP <= first.shares.TP && shares.TP < 1)
       out.push({ round, reason: 'agreement_rises_alone' });
     if (excess.low > 0) out.push({ round, reason: 'agreement_exceeds_accuracy' });
     return out;

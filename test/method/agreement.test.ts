@@ -98,6 +98,9 @@ describe('warning', () => {
     ]);
     expect(warnings([round(1, 0.5, 0.7, -0.1), round(2, 0.6, 0.8, -0.1)])).toEqual([]);
     expect(warnings([round(1, 0.5, 0.7, -0.1), round(2, 0.4, 0.6, -0.1)])).toEqual([]);
+    // Gold labels cannot get better.
+    expect(warnings([round(1, 0.5, 1, -0.1), round(2, 0.6, 1, -0.1)])).toEqual([]);
+    expect(warnings([round(1, 0.5, 1, -0.1), round(2, 0.6, 0.99, -0.1)])).toHaveLength(1);
     // Within its interval A did not rise.
     expect(warnings([round(1, 0.5, 0.7, -0.1), round(2, 0.51, 0.6, -0.1)])).toEqual([]);
   });
