@@ -5,7 +5,7 @@ import { converse } from '../rollout/converse.ts';
 import { score } from '../text/score.ts';
 import type { Rollout } from '../types.ts';
 import { type Context, environment } from './context.ts';
-import { putRollouts, type RolloutNote } from './measure.ts';
+import { answerNote, putRollouts } from './measure.ts';
 import { metered } from './usage.ts';
 
 /** Conversations at once: what an engine caches for them must fit in memory. */
@@ -30,19 +30,10 @@ export async function evaluate(
     );
   }
   const scores = rollouts.map((r, i) => score(r.answer ?? '', gold[i]!.label.answers));
-  const notes = rollouts.map(
-    (rollout, i): RolloutNote => ({
-      role: 'solver',
-      about: gold[i]!.text,
-      source: gold[i]!.source,
-      hops: gold[i]!.hops,
-      feedback: null,
-      attempt: 0,
-      reward: scores[i]!.em,
-      advantage: null,
-      rollout,
-    }),
-  );
+  const notes = rollouts.map((rollout, i) => {
+    const { text: question, source, hops } = gold[i]!;
+    return answerNote({ question, source, hops }, rollout, { feedback: null, attempt: 0, reward: scores[i]!.em });
+  });
   return {
     kind: 'evaluation',
     ...at,

@@ -2,7 +2,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { mean } from '../method/statistics.ts';
 import type { RolloutRecord, StepRecord } from '../record.ts';
-import type { Rollout } from '../types.ts';
+import type { Feedback, Rollout } from '../types.ts';
 import type { Context } from './context.ts';
 
 const logprobsOf = (rollouts: readonly Rollout[]): number[] =>
@@ -60,6 +60,25 @@ export const proposalNote = (
   advantage: earned?.advantage ?? null,
   rollout,
 });
+
+/** A response to a question. `feedback` is the place of the question in the step's feedback. */
+export const answerNote = (
+  { question, source, hops }: Pick<Feedback, 'question' | 'source' | 'hops'>,
+  rollout: Rollout,
+  { feedback, attempt, reward, advantage = null }: AnswerPlace,
+): RolloutNote => ({
+  role: 'solver',
+  about: question,
+  source,
+  hops,
+  feedback,
+  attempt,
+  reward,
+  advantage,
+  rollout,
+});
+
+type AnswerPlace = Pick<RolloutNote, 'feedback' | 'attempt' | 'reward'> & Partial<Pick<RolloutNote, 'advantage'>>;
 
 /** Gzipped JSONL, one RolloutRecord a line: turns also as text, for people; the tokens stay the truth. Returns the blob id. */
 export function putRollouts({ engine, blobs }: Context, notes: readonly RolloutNote[]): Promise<string> {

@@ -9,6 +9,7 @@ import { type Context, environment } from './context.ts';
 import { costing } from './cost.ts';
 import { agreementOf, type Graded, grade } from './grade.ts';
 import {
+  answerNote,
   countBy,
   type Earned,
   meanParts,
@@ -155,19 +156,8 @@ function notesOf(
   feedback: number | null,
   member: Earned | undefined,
 ): RolloutNote[] {
-  const { source, hops } = d;
-  const answers = (graded?.rollouts ?? []).map(
-    (rollout, attempt): RolloutNote => ({
-      role: 'solver',
-      about: d.rollout.question!,
-      source,
-      hops,
-      feedback,
-      attempt,
-      reward: graded!.feedback.matches[attempt] ? 1 : 0,
-      advantage: null,
-      rollout,
-    }),
+  const answers = (graded?.rollouts ?? []).map((rollout, attempt) =>
+    answerNote(graded!.feedback, rollout, { feedback, attempt, reward: graded!.feedback.matches[attempt] ? 1 : 0 }),
   );
   return [proposalNote(d, feedback, member), ...answers];
 }

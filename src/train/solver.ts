@@ -7,7 +7,7 @@ import type { BankItem, StepRecord } from '../record.ts';
 import { type Context, environment } from './context.ts';
 import { costing } from './cost.ts';
 import { agreementOf, grade } from './grade.ts';
-import { countBy, putRollouts, type RolloutNote, solverFigures } from './measure.ts';
+import { answerNote, countBy, putRollouts, solverFigures } from './measure.ts';
 import { type Trainee, warmRate } from './trainee.ts';
 
 export interface SolverStep {
@@ -61,18 +61,8 @@ export async function solverStep(given: Context, trainee: Trainee, at: SolverSte
     role: 'solver',
     learningRate: warmRate(settings.solverRate, at.age, settings.warmupSteps),
   });
-  const notes = all.map(
-    ({ rollout, slot, attempt, reward }, i): RolloutNote => ({
-      role: 'solver',
-      about: batch[slot]!.question,
-      source: batch[slot]!.source,
-      hops: batch[slot]!.hops,
-      feedback: slot,
-      attempt,
-      reward,
-      advantage: a[i]!,
-      rollout,
-    }),
+  const notes = all.map(({ rollout, slot, attempt, reward }, i) =>
+    answerNote(batch[slot]!, rollout, { feedback: slot, attempt, reward, advantage: a[i]! }),
   );
   const reward = mean(all.map((r) => r.reward));
   return {

@@ -9,7 +9,7 @@ import type { VerificationRecord } from '../record.ts';
 import { attempts } from '../rollout/group.ts';
 import type { Hops, Label, Piece, Rollout, Source } from '../types.ts';
 import { type Context, environment } from './context.ts';
-import { countBy, type RolloutNote } from './measure.ts';
+import { answerNote, countBy, type RolloutNote } from './measure.ts';
 import type { Drafted } from './propose.ts';
 import { addUsage, metered } from './usage.ts';
 
@@ -132,17 +132,10 @@ function awarePrompt(dialect: Dialect, question: string, source: Source): readon
 
 /** The answers a rule asked for, as the step's rollouts hold them. */
 export const verifierNotes = (candidates: readonly Candidate[], verified: readonly Verified[]): RolloutNote[] =>
-  candidates.flatMap(({ question, source, hops }, c) =>
+  candidates.flatMap((candidate, c) =>
     verified[c]!.rollouts.map((rollout, attempt) => ({
+      ...answerNote(candidate, rollout, { feedback: null, attempt, reward: null }),
       role: 'verifier',
-      about: question,
-      source,
-      hops,
-      feedback: null,
-      attempt,
-      reward: null,
-      advantage: null,
-      rollout,
     })),
   );
 

@@ -8,7 +8,7 @@ import { drawQuestions } from '../../method/schedule.ts';
 import type { BankItem, StepRecord } from '../../record.ts';
 import type { Rollout } from '../../types.ts';
 import type { Context } from '../context.ts';
-import { countBy, putRollouts, type RolloutNote, rolloutFigures } from '../measure.ts';
+import { answerNote, countBy, putRollouts, rolloutFigures } from '../measure.ts';
 import { type Trainee, warmRate } from '../trainee.ts';
 import { metered } from '../usage.ts';
 
@@ -69,18 +69,8 @@ export async function imitateStep(given: Context, trainee: Trainee, at: ImitateS
     learningRate: warmRate(settings.solverRate, at.age, settings.warmupSteps),
     loss: 'cross_entropy',
   });
-  const notes = all.map(
-    ({ item: { question, source, hops }, slot, attempt, rollout }): RolloutNote => ({
-      role: 'solver',
-      about: question,
-      source,
-      hops,
-      feedback: slot,
-      attempt,
-      reward: 1,
-      advantage: 1,
-      rollout,
-    }),
+  const notes = all.map(({ item, slot, attempt, rollout }) =>
+    answerNote(item, rollout, { feedback: slot, attempt, reward: 1, advantage: 1 }),
   );
   return {
     kind: 'step',

@@ -2,27 +2,21 @@
 
 import type { StepRecord } from '../../record.ts';
 import type { Task } from '../context.ts';
-import { countBy, type Earned, type RolloutNote } from '../measure.ts';
+import { answerNote, countBy, type Earned, type RolloutNote } from '../measure.ts';
 import type { Drafted } from '../propose.ts';
 import type { Polled } from './vote.ts';
 
 /** `earned[j]` is of response j; where it is absent, the reward is the match with the majority. */
 export const answerNotes = (
-  { asked: { question, source, hops }, rollouts, feedback: own }: Polled,
+  { asked, rollouts, feedback: own }: Polled,
   feedback: number | null,
   earned: readonly Earned[] = [],
 ): RolloutNote[] =>
-  rollouts.map((rollout, attempt) => ({
-    role: 'solver',
-    about: question,
-    source,
-    hops,
-    feedback,
-    attempt,
-    reward: earned[attempt]?.reward ?? (own === null ? null : Number(own.matches[attempt])),
-    advantage: earned[attempt]?.advantage ?? null,
-    rollout,
-  }));
+  rollouts.map((rollout, attempt) => {
+    const matched = own === null ? null : Number(own.matches[attempt]);
+    const { reward = matched, advantage = null } = earned[attempt] ?? {};
+    return answerNote(asked, rollout, { feedback, attempt, reward, advantage });
+  });
 
 /** The hop mix of the questions that were written, where the task can read it. */
 export const writtenHops = ({ hopsOf }: Task, written: readonly Drafted[]): Pick<StepRecord, 'written'> =>

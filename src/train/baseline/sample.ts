@@ -8,7 +8,7 @@ import { groupBy } from '../../util/group.ts';
 import { type Context, environment } from '../context.ts';
 import { costing } from '../cost.ts';
 import { agreementOf, type Graded, grade } from '../grade.ts';
-import { countBy, getRollouts, putRollouts, type RolloutNote, rolloutFigures } from '../measure.ts';
+import { answerNote, countBy, getRollouts, putRollouts, rolloutFigures } from '../measure.ts';
 import type { Example } from './imitate.ts';
 
 /** Questions asked at once: what an engine caches for them must fit in memory. */
@@ -39,19 +39,9 @@ export async function sampleStep(given: Context, at: SampleStep): Promise<StepRe
     const askings = part.map((item, i) => ({ ...item, key: `${settings.seed}/sample/${round}/${from + i}` }));
     graded.push(...(await grade(askings, settings.responses, env, matcher)));
   }
-  const notes = graded.flatMap(({ feedback: { question, source, hops, matches }, rollouts }, slot) =>
-    rollouts.map(
-      (rollout, attempt): RolloutNote => ({
-        role: 'solver',
-        about: question,
-        source,
-        hops,
-        feedback: slot,
-        attempt,
-        reward: matches[attempt] ? 1 : 0,
-        advantage: null,
-        rollout,
-      }),
+  const notes = graded.flatMap(({ feedback, rollouts }, slot) =>
+    rollouts.map((rollout, attempt) =>
+      answerNote(feedback, rollout, { feedback: slot, attempt, reward: feedback.matches[attempt] ? 1 : 0 }),
     ),
   );
   const reward = mean(notes.map((note) => note.reward!));
