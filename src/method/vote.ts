@@ -17,7 +17,7 @@ export interface Vote {
 }
 
 /** The different answers: a text matches itself, so only these need a matcher. */
-export const distinctAnswers = (answers: readonly (string | null)[]): readonly string[] => [
+const distinctAnswers = (answers: readonly (string | null)[]): readonly string[] => [
   ...new Set(answers.flatMap((answer) => answer ?? [])),
 ];
 

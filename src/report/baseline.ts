@@ -16,7 +16,7 @@ const ROLES: Readonly<Record<string, string>> = {
   evaluate: 'exam',
 };
 
-export function trainTables(report: TrainReport): CaptionedTable[] {
+function trainTables(report: TrainReport): CaptionedTable[] {
   return [examTable(report), auditTable(report), hopTable(report.hopMix), costTable(report)].filter(
     ({ rows }) => rows.length > 0,
   );

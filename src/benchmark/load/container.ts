@@ -2,8 +2,7 @@
 import { UserError } from '../../util/error.ts';
 import type { Opened } from './bytes.ts';
 
-export const CONTAINERS = ['jsonl', 'json-array', 'json-object', 'csv', 'tsv', 'parquet'] as const;
-export type Container = (typeof CONTAINERS)[number];
+export type Container = 'jsonl' | 'json-array' | 'json-object' | 'csv' | 'tsv' | 'parquet';
 
 export function containerOf({ head, short }: Pick<Opened, 'head' | 'short'>, path: string): Container {
   if (head.subarray(0, 4).toString('latin1') === 'PAR1') return 'parquet';

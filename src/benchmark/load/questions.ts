@@ -87,7 +87,7 @@ function formOf({ row, where }: Located, wanted: string | undefined): Form {
 }
 
 /** For messages. */
-export const fieldNames = (row: Row): string => Object.keys(row).slice(0, 30).join(', ');
+const fieldNames = (row: Row): string => Object.keys(row).slice(0, 30).join(', ');
 
 interface Read {
   readonly question: ExamQuestion;

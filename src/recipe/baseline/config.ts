@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { evolveSchema } from '../config.ts';
 import { RECIPES, type RecipeName } from './recipes.ts';
 
-export const trainSchema = z.strictObject({
+const trainSchema = z.strictObject({
   recipe: z.enum(Object.keys(RECIPES) as [RecipeName, ...RecipeName[]]),
   loop: evolveSchema,
   /** Null: the recipe writes its own questions. */

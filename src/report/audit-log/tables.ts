@@ -14,7 +14,7 @@ export interface LogTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-export const MEASURE_HEADS: Readonly<Record<Measure, string>> = {
+const MEASURE_HEADS: Readonly<Record<Measure, string>> = {
   TP: 'T_P',
   TS: 'T_S',
   A: 'A',
@@ -90,7 +90,7 @@ export function tablesOf({ systems, mapping }: LogAudit): LogTable[] {
   ].filter(({ rows }) => rows.length > 0);
 }
 
-export const SHOWN_QUESTIONS = 15;
+const SHOWN_QUESTIONS = 15;
 
 /** The questions that carry most of F. */
 export function questionTable({ falseAgreements, systems }: LogAudit): LogTable {

@@ -14,7 +14,7 @@ import { openAppender } from '../../util/jsonl.ts';
 /** Rows that may be lost by a kill. */
 export const BLOCK_ROWS = 256;
 
-export const vectorsFile = (dir: string): string => join(dir, 'vectors.f32');
+const vectorsFile = (dir: string): string => join(dir, 'vectors.f32');
 
 /** Rows of another corpus or encoder are not taken up. */
 export interface Origin {

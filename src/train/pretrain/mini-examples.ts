@@ -8,7 +8,7 @@ import { drill, proposerTrace, solverTrace, type Trace } from '../../world/trace
 import { generateWorld, type World, type WorldOptions } from '../../world/world.ts';
 
 /** Worlds with this seed or above are for pre-training; runs and evaluations use smaller seeds. */
-export const FIRST_TRAINING_SEED = 1_000_000_000;
+const FIRST_TRAINING_SEED = 1_000_000_000;
 /** Every example fits. */
 export const LONGEST_EXAMPLE = 320;
 /** Examples drawn from one world before the next is made. */

@@ -10,7 +10,7 @@ const int = z.number().int();
 const seq = int.min(1).nullish();
 const texts = z.record(z.string(), z.unknown()).nullish();
 
-export const chunkSchema = z.discriminatedUnion('type', [
+const chunkSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('encoded_text'), tokens: z.array(int) }),
   z.object({ type: z.enum(['image', 'image_asset_pointer', 'dmel']) }),
 ]);
@@ -19,7 +19,7 @@ export type Chunk = z.infer<typeof chunkSchema>;
 const modelInput = z.object({ chunks: z.array(chunkSchema) });
 
 /** Flat values; the sparse form (CSR) has the two index lists. float32 values are rounded to float32. */
-export const tensorSchema = z
+const tensorSchema = z
   .object({
     data: z.array(z.number()),
     dtype: z.enum(['int64', 'float32']),
@@ -57,7 +57,7 @@ export const createSessionSchema = z.object({
   sdk_version: z.string().nullish(),
 });
 export const heartbeatSchema = z.object({ session_id: id });
-export const loraSchema = z.object({
+const loraSchema = z.object({
   rank: int.min(1),
   seed: int.nullish(),
   train_unembed: z.boolean().default(true),
@@ -76,7 +76,7 @@ export const createModelSchema = z.object({
 });
 export const modelSchema = z.object({ model_id: id });
 
-export const adamSchema = z.object({
+const adamSchema = z.object({
   learning_rate: z.number().min(0).default(1e-4),
   beta1: z.number().min(0).lt(1).default(0.9),
   beta2: z.number().min(0).lt(1).default(0.95),
@@ -84,7 +84,6 @@ export const adamSchema = z.object({
   weight_decay: z.number().min(0).default(0),
   grad_clip_norm: z.number().default(0),
 });
-export type AdamParams = z.infer<typeof adamSchema>;
 export const optimStepSchema = z.object({ model_id: id, seq_id: seq, adam_params: adamSchema });
 
 /** Name of a checkpoint: a part of its path and of a file's name. */
@@ -132,7 +131,7 @@ export const samplingSessionSchema = z.object({
   base_model: z.string().nullish(),
   model_path: z.string().nullish(),
 });
-export const samplingParamsSchema = z.object({
+const samplingParamsSchema = z.object({
   max_tokens: int.min(1).nullish(),
   seed: int.nullish(),
   stop: z.union([z.string(), z.array(int), z.array(z.string())]).nullish(),
@@ -140,7 +139,6 @@ export const samplingParamsSchema = z.object({
   top_k: int.min(-1).default(-1),
   top_p: z.number().gt(0).max(1).default(1),
 });
-export type SamplingParams = z.infer<typeof samplingParamsSchema>;
 export const sampleSchema = z.object({
   prompt: modelInput,
   sampling_params: samplingParamsSchema,
