@@ -37,8 +37,7 @@ export function reportCommand(terminal: Terminal): Command {
       const { systems, out, json = false } = flags;
       const progress = openProgress(terminal, 0, json);
       try {
-        const only = systems === undefined ? undefined : namesIn(systems);
-        await publishSeeds(dirs, out ?? join(dirs[0]!, '..'), json, progress, terminal, only);
+        await publishSeeds(dirs, out ?? join(dirs[0]!, '..'), json, progress, terminal, systems);
       } finally {
         progress.close();
       }
@@ -52,7 +51,7 @@ export async function publishSeeds(
   json: boolean,
   progress: ProgressView,
   terminal: Terminal,
-  only?: readonly string[],
+  systems?: string,
 ): Promise<void> {
   const runs = [];
   for (const dir of dirs) {
@@ -60,6 +59,8 @@ export async function publishSeeds(
     const { task, ...run } = await openedRun(dir);
     runs.push({ ...run, dir, auditor: task.auditor });
   }
+  const known = [...new Set(runs.flatMap((run) => run.systems))];
+  const only = systems === undefined ? undefined : namesIn('--systems', systems, known, 'some of what the runs have: ');
   const report = await seedsReport(runs, only);
   await makeFolder(out);
   const html = join(out, 'report.html');

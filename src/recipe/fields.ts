@@ -1,5 +1,6 @@
 /** The settings as a list, read off the schema: one flag each, and words for what a value must be. */
 import { z } from 'zod';
+import { UserError } from '../util/error.ts';
 import { docsSchema, evolveSchema, worldSchema } from './config.ts';
 import type { TaskKind } from './presets.ts';
 
@@ -60,15 +61,22 @@ function fieldOf(path: readonly string[], task: TaskKind | null, schema: z.ZodTy
 }
 
 /** `a, b` as it is typed for an option that takes several. */
-export function namesIn(typed: string): string[] {
-  return typed.split(',').map((part) => part.trim());
+const listIn = (typed: string): string[] => typed.split(',').map((part) => part.trim());
+
+/** The same where each must be one of `known`. @throws UserError: another name, an empty one, or none at all. */
+export function namesIn(flag: string, typed: string, known: readonly string[], expected = 'some of '): string[] {
+  const names = listIn(typed);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return names;
+  const found = typed.trim() === '' ? `is "${typed}"` : `names "${unknown}"`;
+  throw new UserError(`${flag} ${found}; expected ${expected}${known.join(', ')}`);
 }
 
 /** Typed text becomes a number only where one is wanted and it is one; the schema complains about the rest. */
 const READERS: Readonly<Record<Field['type'], Field['read']>> = {
   number: (typed) => (typed.trim() !== '' && Number.isFinite(Number(typed)) ? Number(typed) : typed),
   text: (typed) => typed,
-  list: namesIn,
+  list: listIn,
 };
 
 function expectation(shape: Shape): string {

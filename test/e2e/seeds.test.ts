@@ -86,6 +86,11 @@ describe('a comparison over seeds', () => {
     expect(more.costs.msv!.verifications).toBeGreaterThan(0);
     const doubled = await print('report', seedDir(1), seedDir(1));
     expect([doubled.code, doubled.err]).toEqual([2, expect.stringContaining('both hold dr-zero, seed 1')]);
+    const empty = await print('report', seedDir(1), '--systems=');
+    const known = 'expected some of what the runs have: dr-zero, crossfit';
+    expect([empty.code, empty.err]).toEqual([2, expect.stringContaining(`--systems is ""; ${known}`)]);
+    const unknown = await print('report', seedDir(1), '--systems', 'dr-zero,msv');
+    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining(`--systems names "msv"; ${known}`)]);
   }, 120_000);
 
   it('puts training baselines beside the loop: exam by hops, and no row of what they do not have', async () => {

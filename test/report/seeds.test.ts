@@ -104,14 +104,21 @@ describe('arms', () => {
     expect(own.systems).toEqual(['crossfit', 'crossfit, format-weight 0']);
     expect(own.warnings.every(({ system }) => own.systems.includes(system))).toBe(true);
     expect(Object.keys(own.costs)).toEqual(own.systems);
-    await expect(seedsReport(await runs(), ['msv'])).rejects.toThrow(/--systems is msv; .*same has dr-zero, crossfit/);
+    await expect(seedsReport(await runs(), ['msv'])).rejects.toThrow(
+      /--systems is "msv"; .*same has dr-zero, crossfit/,
+    );
   });
 
   it('count the base policy once a seed, however many runs the seed has', async () => {
     const run = await opened(same, {});
     const halves = ['dr-zero', 'crossfit'].map((system) => ({ ...run, systems: [system] }));
-    const { base, otherBases, seeds } = await seedsReport(halves);
+    const found = await seedsReport(halves);
+    const { base, otherBases, seeds } = found;
     expect([base!.values.length, base!.sd, otherBases, seeds]).toEqual([1, null, [], [1]]);
+    const title = (own: SeedsReport): string => seedsMarkdown(own).split('\n')[0]!;
+    expect(title(found)).toMatch(/^# dr-zero, crossfit in .*, seed 1 \(2 runs of one seed\), audited by /);
+    expect(title(await seedsReport([run]))).toMatch(/, seed 1 \(a single run\), audited by /);
+    expect(seedsHtml(found)).toContain('one standard deviation (one seed has none).');
   });
 
   it('are told apart in the charts by ink, then by dashes; long names stand in a legend', () => {

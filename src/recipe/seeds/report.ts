@@ -126,7 +126,7 @@ function withSystems(run: OpenedRun, only: readonly string[]): OpenedRun {
   const systems = run.systems.filter((system) => only.includes(system));
   if (systems.length === 0)
     throw new UserError(
-      `--systems is ${only.join(',')}; ${run.dir} has ${run.systems.join(', ')}: name one of them, or leave the run out`,
+      `--systems is "${only.join(',')}"; ${run.dir} has ${run.systems.join(', ')}: name one of them, or leave the run out`,
     );
   return { ...run, systems };
 }

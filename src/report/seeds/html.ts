@@ -81,7 +81,7 @@ export function seedsHtml(report: SeedsReport): string {
   return pageHtml(
     seedsTitle(report),
     html`<h1>${armList(report)}</h1>
-<p class="meta">${seedsTitle(report)}. Points are means over seeds, bands one standard deviation${report.seeds.length === 1 ? ' (a single run has none)' : ''}.${caveats.map((text) => ` ${text}`)}</p>
+<p class="meta">${seedsTitle(report)}. Points are means over seeds, bands one standard deviation${report.seeds.length === 1 ? ' (one seed has none)' : ''}.${caveats.map((text) => ` ${text}`)}</p>
 <div class="${warnings.length === 0 ? 'calm' : 'warn'}">${(warnings.length === 0 ? [NO_WARNING] : warnings).map((text) => html`<p>${sentence(text)}</p>`)}</div>
 <dl>${SYMBOLS.map(([name, meaning]) => html`<dt>${name.includes('/') ? html`<i>${name}</i>` : symbol(name)}</dt><dd>${meaning}</dd>`)}</dl>
 <h2>By round</h2>${namesOf(report)}<div class="row">${PANELS.map((panel) => curves(report, panel))}</div>

@@ -11,8 +11,8 @@ import { seedTables } from './tables.ts';
 export const armList = ({ systems }: Pick<SeedsReport, 'systems'>): string =>
   systems.join(systems.some((name) => name.includes(',')) ? '; ' : ', ');
 
-export const seedsTitle = ({ systems, task, seeds, auditor }: SeedsReport): string =>
-  `${armList({ systems })} in ${task}, ${seeds.length === 1 ? `seed ${seeds[0]} (a single run)` : `seeds ${seeds.join(', ')}`}, audited by ${auditor}`;
+export const seedsTitle = ({ systems, task, seeds, dirs, auditor }: SeedsReport): string =>
+  `${armList({ systems })} in ${task}, ${seeds.length === 1 ? `seed ${seeds[0]} (${dirs.length === 1 ? 'a single run' : `${dirs.length} runs of one seed`})` : `seeds ${seeds.join(', ')}`}, audited by ${auditor}`;
 
 /** Warnings by arm, round and steps, with the seeds that gave them, of those that have the round. */
 export function warningLines({ warnings, rounds }: SeedsReport): string[] {
