@@ -14,13 +14,13 @@ import type { Resolved } from '../recipe/resolve.ts';
 import { runTokenizer } from '../recipe/run-engine.ts';
 import { withMatcher } from '../recipe/run-matcher.ts';
 import { openTask } from '../recipe/task.ts';
-import { UserError } from '../util/error.ts';
 import { countOption } from './count-option.ts';
 import { type Example, helpExamples } from './examples.ts';
 import { maxGapOption, refuseGap } from './gap.ts';
 import { onEngine } from './on-engine.ts';
 import { openProgress, type ProgressView } from './progress.ts';
 import { publish } from './publish.ts';
+import { quietOption } from './quiet-option.ts';
 import { publishSeeds } from './report.ts';
 import { addSettings, settingsOf } from './settings.ts';
 import type { Terminal } from './terminal.ts';
@@ -69,7 +69,7 @@ function loopCommand(terminal: Terminal, name: CommandName, about: string, examp
         alarmsOf,
       ),
     )
-    .option('--quiet', 'no progress; only the tables at the end')
+    .addOption(quietOption())
     .addHelpText('after', helpExamples(examples))
     .addHelpText('after', '\nRunning the same command again continues a run that was stopped.')
     .action(async (flags: Flags) => {
@@ -105,13 +105,7 @@ async function runSeeds(
   }
 }
 
-function alarmsOf(typed: string): AlarmName[] {
-  const names = namesIn(typed);
-  const unknown = names.find((name) => !(ALARM_NAMES as string[]).includes(name));
-  if (unknown !== undefined)
-    throw new UserError(`--stop-on names "${unknown}"; expected some of ${ALARM_NAMES.join(', ')}`);
-  return names as AlarmName[];
-}
+const alarmsOf = (typed: string): AlarmName[] => namesIn('--stop-on', typed, ALARM_NAMES) as AlarmName[];
 
 /** Each alarm is told once a system and phase. */
 function watched(progress: ProgressView): (p: Progress) => void {

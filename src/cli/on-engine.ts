@@ -14,13 +14,15 @@ export interface EngineRun {
   readonly spec: RunSpec;
   readonly progress: ProgressView;
   readonly warn: (text: string) => void;
+  /** Is all there? By the keys of the journal; without it, a last line says so. */
+  readonly finished?: (keys: readonly string[]) => boolean;
 }
 
 export const onEngine = <T>(
-  { loop, folder, spec, progress, warn }: EngineRun,
+  { loop, folder, spec, progress, warn, finished }: EngineRun,
   work: (run: Run, engine: Engine, signal: AbortSignal) => Promise<T>,
-): Promise<T> =>
-  inRun(folder, spec, 'step', progress, async (run, signal) => {
+): Promise<T> => {
+  const onRun = async (run: Run, signal: AbortSignal): Promise<T> => {
     progress.note('starting the engine');
     const engine = await openRunEngine(loop, run.blobs, warn);
     try {
@@ -29,4 +31,6 @@ export const onEngine = <T>(
     } finally {
       await engine.close();
     }
-  });
+  };
+  return inRun(folder, spec, 'step', progress, onRun, '--run', finished);
+};

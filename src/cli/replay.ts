@@ -1,20 +1,20 @@
 /** `crossfold replay`: graders fitted on one frozen bank under every feedback plan, audited against one another. */
 import { stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { goldAuditor } from '../auditor/gold.ts';
-import { unplaced } from '../recipe/address.ts';
 import type { EvolveConfig } from '../recipe/config.ts';
 import { fileJsonSchema } from '../recipe/config-file.ts';
 import { namesIn } from '../recipe/fields.ts';
-import { loopRecord } from '../recipe/loop-record.ts';
 import { type BankQuestion, bankLine, bankOfRun, readBankFile, sampleBank } from '../recipe/replay/bank.ts';
-import type { ReplayConfig } from '../recipe/replay/config.ts';
+import type { ReplayConfig, ReplayRequest } from '../recipe/replay/config.ts';
+import { isFinished, replayFolder, replayRecord } from '../recipe/replay/folder.ts';
 import { loggedFeedback } from '../recipe/replay/logged.ts';
+import { checkParts } from '../recipe/replay/parts.ts';
 import { ARMS, PAPER_ARMS } from '../recipe/replay/plan.ts';
 import { replay } from '../recipe/replay/replay.ts';
-import { replayReport } from '../recipe/replay/report.ts';
+import { type ReplayReport, replayReport } from '../recipe/replay/report.ts';
 import { runTokenizer } from '../recipe/run-engine.ts';
 import { withMatcher } from '../recipe/run-matcher.ts';
 import { openTask } from '../recipe/task.ts';
@@ -30,6 +30,7 @@ import { helpExamples } from './examples.ts';
 import { onEngine } from './on-engine.ts';
 import { openedRun } from './opened.ts';
 import { openProgress, type ProgressView } from './progress.ts';
+import { quietOption } from './quiet-option.ts';
 import { addSettings, settingsOf } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { codeVersion } from './version.ts';
@@ -44,6 +45,7 @@ interface Flags {
   readonly limit?: number;
   readonly run?: string;
   readonly json?: boolean;
+  readonly quiet?: boolean;
   readonly printConfig?: boolean;
   readonly schema?: boolean;
 }
@@ -69,6 +71,7 @@ export function replayCommand(terminal: Terminal): Command {
     .addOption(new Option('--system <name>', 'whose questions, of a run (default: its first system)'))
     .option('--run <dir>', 'folder of the replay (default: runs/replay-, then a name made from the settings)')
     .option('--json', 'print one JSON object at the end, and nothing else')
+    .addOption(quietOption())
     .addHelpText(
       'after',
       helpExamples([
@@ -77,10 +80,13 @@ export function replayCommand(terminal: Terminal): Command {
         ['crossfold replay --bank bank.jsonl --docs ./handbook', 'a bank of your own about your documents'],
       ]),
     )
-    .addHelpText('after', '\nRunning the same command again continues a replay that was stopped.')
+    .addHelpText(
+      'after',
+      '\nRunning the same command again continues a replay that was stopped. With more --seeds or other --plans it computes\nwhat is missing; the report shows all that the folder has.',
+    )
     .action(async (flags: Flags) => {
       if (flags.schema) return terminal.json(fileJsonSchema());
-      const progress = openProgress(terminal, flags.seeds, flags.json === true);
+      const progress = openProgress(terminal, flags.seeds, flags.json === true || flags.quiet === true);
       try {
         await runReplay(command, flags, progress, terminal);
       } finally {
@@ -101,42 +107,60 @@ async function runReplay(command: Command, flags: Flags, progress: ProgressView,
   const config: ReplayConfig = {
     loop,
     bank: contentId(bank.map((item) => `${bankLine(item)}\n`).join('')),
-    arms: armsOf(flags.plans),
-    seeds: Array.from({ length: flags.seeds }, (_, i) => i + 1),
     updates: flags.updates,
     probe: flags.probe,
   };
+  const request: ReplayRequest = {
+    arms: armsOf(flags.plans),
+    seeds: Array.from({ length: flags.seeds }, (_, i) => i + 1),
+  };
   const task = await openTask(loop, await runTokenizer(loop), progress.warn);
   checkSources(bank, task, flags.bank);
-  const mark = contentId(JSON.stringify({ ...config, loop: unplaced(loop) })).slice(0, 6);
-  const name = `replay-${basename(flags.bank).replace(/[^\w.-]+/g, '_')}-${mark}`;
-  const folder = flags.run ?? join('runs', name);
+  checkParts(bank, request);
+  if (task.gold.length < config.probe)
+    progress.say(
+      `The exam has ${task.gold.length} questions, fewer than --probe ${config.probe}: all of them are asked`,
+    );
+  const folder = flags.run ?? (await replayFolder(flags.bank, config, request));
   const spec = {
     recipe: 'replay',
-    config: { ...config, loop: await loopRecord(folder, loop) },
-    seed: config.seeds[0]!,
+    config: await replayRecord(folder, config),
+    seed: 1,
     codeVersion: codeVersion(),
     parents: opened.parents,
   };
   const report = await withMatcher(loop, progress, async (matcherIn) => {
-    const at = { loop, folder, spec, progress, warn: progress.warn };
+    const finished = (keys: readonly string[]): boolean => isFinished(keys, request);
+    const at = { loop, folder, spec, finished, progress, warn: progress.warn };
     const matcher = await onEngine(at, async (run, engine, signal) => {
       const matcher = await matcherIn(folder);
-      await replay({ config, run, engine, task, matcher, bank, report: progress.report, signal });
+      await replay({ config, request, run, engine, task, matcher, bank, report: progress.report, signal });
       return matcher;
     });
     progress.note('auditing');
     const [audit, judged] = judging({ matcher });
     const auditor = bank.some(({ reference }) => reference !== undefined) ? goldAuditor(audit.matcher) : task.auditor;
     const logged = await loggedFeedback(bank, audit.matcher);
-    const found = await replayReport(await openReader(folder), auditor, bank, logged, task.factOf);
+    const found = await replayReport(await openReader(folder), auditor, bank, logged, request, task.factOf);
     const { judged: auditJudged } = judged();
     return { ...found, ...(auditJudged === undefined ? {} : { auditJudged }) };
   });
+  for (const text of besides(report, request)) progress.say(`${folder} also has ${text}, which the report shows`);
   await replaceFile(join(folder, 'report.md'), `${replayMarkdown(report)}\n`);
   progress.close();
   if (flags.json) terminal.json(report);
   else terminal.out(`${replayText(report, terminal.colours.out)}\n\nReport: ${join(folder, 'report.md')}`);
+}
+
+/** What the folder has that this command did not ask for. */
+function besides({ arms, seeds }: ReplayReport, request: ReplayRequest): string[] {
+  const others = seeds.filter((seed) => !request.seeds.includes(seed));
+  const plans = arms.map(({ arm }) => arm).filter((arm) => !request.arms.includes(arm));
+  const parts = [
+    ...(others.length === 0 ? [] : [`${others.length === 1 ? 'seed' : 'seeds'} ${others.join(', ')}`]),
+    ...(plans.length === 0 ? [] : [plans.join(', ')]),
+  ];
+  return parts.length === 0 ? [] : [parts.join(' and ')];
 }
 
 interface OpenedBank {
@@ -161,12 +185,9 @@ async function openBank({ bank, system }: Flags): Promise<OpenedBank> {
 }
 
 function armsOf(typed: string): string[] {
-  const names = typed === 'all' ? [...PAPER_ARMS] : namesIn(typed);
+  if (typed === 'all') return [...PAPER_ARMS];
   const known = ARMS.map(({ name }) => name);
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw new UserError(`--plans names "${unknown}"; expected all, or some of ${known.join(', ')}`);
-  return [...new Set(names)];
+  return [...new Set(namesIn('--plans', typed, known, 'all, or some of '))];
 }
 
 /** A bank about other documents would be answered from the wrong ones. */

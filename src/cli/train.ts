@@ -25,6 +25,7 @@ import { countOption } from './count-option.ts';
 import { helpExamples } from './examples.ts';
 import { onEngine } from './on-engine.ts';
 import { openProgress, type ProgressView } from './progress.ts';
+import { quietOption } from './quiet-option.ts';
 import { addSettings, settingsOf } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { codeVersion } from './version.ts';
@@ -58,7 +59,7 @@ export function trainCommand(terminal: Terminal): Command {
   return command
     .option('--run <dir>', 'folder of the run (default: runs/train-, then a name made from the settings)')
     .option('--json', 'print one JSON object at the end, and nothing else')
-    .option('--quiet', 'no progress; only the tables at the end')
+    .addOption(quietOption())
     .addHelpText(
       'after',
       helpExamples([

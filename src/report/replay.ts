@@ -13,15 +13,23 @@ const HEADS: Readonly<Record<Measure, string>> = { TP: 'T_P', TS: 'T_S', A: 'A',
 
 export function replayTables(report: ReplayReport): CaptionedTable[] {
   const { base, baseProbe, logged, arms, setup, bank } = report;
+  const counts = arms.flatMap(({ seeds, againstCoupled }) => [
+    seeds,
+    ...(againstCoupled ? [againstCoupled.seeds] : []),
+  ]);
+  /** Arms that were asked for apart may have other seeds: then each row says how many. */
+  const uneven = new Set(counts).size > 1;
+  const seedsIn = (n: number | null): string[] => (uneven ? [n === null ? DASH : count(n)] : []);
+  const seedsHead = uneven ? ['seeds'] : [];
   const plain = (name: string, scope: NonNullable<ReplayReport['base']>, probe: number | null): string[] => [
     name,
+    ...seedsIn(null),
     ...SHOWN.map((m) => share(m === 'excess' ? null : scope.shares?.[m])),
     share(scope.coverage),
     share(probe),
     share(null),
     share(null),
   ];
-  const seeds = arms[0]?.seeds ?? 0;
   return [
     {
       caption: 'The bank; asked again: share of questions whose fact another question of the bank asks too',
@@ -39,13 +47,14 @@ export function replayTables(report: ReplayReport): CaptionedTable[] {
       ],
     },
     {
-      caption: `The arms: mean ± SD over ${seeds} seed${seeds === 1 ? ' (a single run)' : 's'}`,
-      heads: ['plan', ...SHOWN.map((m) => HEADS[m]), 'J/E', 'probe EM', 'overlap', 'same fact'],
+      caption: `The arms: mean ± SD over ${uneven ? 'the seeds that each has' : overSeeds(counts[0] ?? 0)}`,
+      heads: ['plan', ...seedsHead, ...SHOWN.map((m) => HEADS[m]), 'J/E', 'probe EM', 'overlap', 'same fact'],
       rows: [
         ...(logged === null ? [] : [plain('logged', logged, null)]),
         ...(base === null ? [] : [plain('base', base, baseProbe)]),
         ...arms.map((arm) => [
           arm.arm,
+          ...seedsIn(arm.seeds),
           ...SHOWN.map((m) => spreadText(arm.measures[m])),
           share(arm.coverage.mean),
           arm.probe === null ? share(null) : spreadText(arm.probe),
@@ -56,13 +65,14 @@ export function replayTables(report: ReplayReport): CaptionedTable[] {
     },
     {
       caption: 'Minus coupled, seed by seed: mean ± SD, and the 95 % interval over sources',
-      heads: ['plan', 'F', '', 'L', 'A', 'T_S', 'T_P', 'probe EM'],
+      heads: ['plan', ...seedsHead, 'F', '', 'L', 'A', 'T_S', 'T_P', 'probe EM'],
       rows: arms.flatMap(({ arm, againstCoupled }) =>
         againstCoupled === null
           ? []
           : [
               [
                 arm,
+                ...seedsIn(againstCoupled.seeds),
                 spreadText(againstCoupled.measures.F, signed),
                 bounds(interval(againstCoupled.intervals?.F, signed)),
                 ...(['L', 'A', 'TS', 'TP'] as const).map((m) => spreadText(againstCoupled.measures[m], signed)),
@@ -74,13 +84,16 @@ export function replayTables(report: ReplayReport): CaptionedTable[] {
   ].filter(({ rows }) => rows.length > 0);
 }
 
+/** Each grader is fitted once a seed. */
+const overSeeds = (n: number): string => (n === 1 ? '1 seed (each grader fitted once)' : `${n} seeds`);
+
 const bounds = (text: string): string => text.slice(text.indexOf('['));
 
 export function replayText(report: ReplayReport, colours: ReturnType<typeof picocolors.createColors>): string {
   const { bold, dim } = colours;
-  const { setup, config, auditor, verified, judged, auditJudged } = report;
+  const { setup, config, seeds, auditor, verified, judged, auditJudged } = report;
   const title = visible(
-    `replay in ${setup.task}, ${config.updates} updates a grader, seeds ${config.seeds.join(', ')}, audited by ${auditor}`,
+    `replay in ${setup.task}, ${config.updates} updates a grader, ${seeds.length === 1 ? 'seed' : 'seeds'} ${seeds.join(', ')}, audited by ${auditor}`,
   );
   const parts = replayTables(report).map((own) => captionedLines(own, colours));
   const admitted = verified.map(({ verification: v }) => `${count(v.admitted)} of ${count(v.candidates)}`);

@@ -1,14 +1,17 @@
 /** Fixed-bank replay at tiny size: fits shared between arms, exclusion of sources, the half budget, resume. */
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openedRun } from '../../src/cli/opened.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { foldOf } from '../../src/method/fold.ts';
-import type { BankQuestion } from '../../src/recipe/replay/bank.ts';
+import { type BankQuestion, bankOfRun } from '../../src/recipe/replay/bank.ts';
 import type { ReplayAnswer } from '../../src/recipe/replay/record.ts';
-import type { ReplayReport } from '../../src/recipe/replay/report.ts';
+import { type ReplayReport, replayReport } from '../../src/recipe/replay/report.ts';
 import type { StepRecord } from '../../src/record.ts';
+import { replayTables } from '../../src/report/replay.ts';
 import { openReader, type RunReader } from '../../src/store/read.ts';
 import { openRun } from '../../src/store/run.ts';
 import { recorded } from '../cli/terminal.ts';
@@ -141,6 +144,64 @@ describe('fixed-bank replay', () => {
     const { terminal, err } = recorded();
     expect(await runProgram(['bank', dir, '--wordings', '2'], terminal)).toBe(2);
     expect(err()).toContain('is about the documents ./handbook; only questions of the miniature world can be reworded');
+  });
+
+  it('shows all that the folder has, whatever is asked of it now; --quiet says nothing but the tables', async () => {
+    const asked = (...more: readonly string[]) => [
+      ...flags('run', 'replay').flatMap((arg) => (arg === '--json' ? [] : arg === PLANS ? ['coupled'] : [arg])),
+      ...['--seeds', '1', ...more],
+    ];
+    const less = recorded();
+    expect(await runProgram(asked(), less.terminal), less.err()).toBe(0);
+    expect(less.err()).toContain(`${join(root, 'replay')} is finished; its report is made again\n`);
+    expect(less.err()).toContain(
+      'also has seed 2 and crossfit, same-source, half-budget, msv+crossfit, which the report',
+    );
+    expect(less.out()).toMatch(/^replay in world 5, 2 updates a grader, seeds 1, 2, audited by/);
+    expect(less.out()).toMatch(/mean ± SD over 2 seeds\n[\s\S]*\nmsv\+crossfit /);
+    const quiet = recorded();
+    expect(await runProgram(asked('--quiet'), quiet.terminal)).toBe(0);
+    expect(quiet.out()).toBe(less.out());
+    expect(quiet.err()).not.toMatch(/finished|also has|round/);
+    const other = recorded();
+    expect(await runProgram(asked('--updates', '3'), other.terminal)).toBe(2);
+    expect(other.err()).toContain('holds another run (config.updates: 2 there, 3 now); use another --run folder');
+  });
+
+  it('pairs an arm with coupled where a seed has both, and says how many seeds each has', async () => {
+    const { reader: run, task } = await openedRun(join(root, 'run'));
+    const events: RunReader['events'] = async function* () {
+      for await (const event of reader.events()) if (event.key !== 'seed2/answer/coupled') yield event;
+    };
+    const found = async (arms: readonly string[]) =>
+      replayReport({ ...reader, events }, task.auditor, await bankOfRun(run), [], { arms, seeds: [1, 2] });
+    const part = await found(['crossfit']);
+    expect([part.done, (await found(['coupled'])).done, part.seeds]).toEqual([true, false, [1, 2]]);
+    const [coupled, crossfit] = part.arms;
+    expect([coupled!.seeds, crossfit!.seeds, crossfit!.againstCoupled!.seeds]).toEqual([1, 2, 1]);
+    const whole = report.arms[1]!.againstCoupled!.measures.F.values;
+    expect(crossfit!.againstCoupled!.measures.F.values).toEqual([whole[0]]);
+    const [, arms, contrasts] = replayTables(part);
+    expect(arms!.caption).toBe('The arms: mean ± SD over the seeds that each has');
+    expect(arms!.rows.map(([plan, seeds]) => `${plan} ${seeds}`).slice(0, 3)).toEqual([
+      'base –',
+      'coupled 1',
+      'crossfit 2',
+    ]);
+    expect(contrasts!.rows[0]!.slice(0, 2)).toEqual(['crossfit', '1']);
+  });
+
+  it('says before it starts that the exam or the bank is too small', async () => {
+    const small = recorded();
+    const args = ['--plans', 'coupled,crossfit', '--limit', '1', '--probe', '99', '--run', join(root, 'small')];
+    expect(
+      await runProgram([...flags('run', 'small').filter((arg) => arg !== '--json'), ...args], small.terminal),
+    ).toBe(2);
+    expect(small.err()).toMatch(/the bank has 1 question of 1 source, too few for a grader of crossfit with seed 1;/);
+    expect(existsSync(join(root, 'small'))).toBe(false);
+    const none = recorded();
+    expect(await runProgram([...flags('run', 'small'), '--plans='], none.terminal)).toBe(2);
+    expect(none.err()).toContain('--plans is ""; expected all, or some of coupled, crossfit, ');
   });
 
   it('goes on where it stopped, and refuses a bank about other sources', async () => {

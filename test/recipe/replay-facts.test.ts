@@ -38,7 +38,7 @@ describe('the shape of a bank', () => {
 describe('facts in the part of a grader', () => {
   const facts = factsOf(BANK, factOf);
   const asking = (on: readonly number[], asked: readonly number[]) => ({
-    fit: { name: 'g', auxiliary: null, on, updates: 1 },
+    fit: { name: 'g', auxiliary: null, on, updates: 1, marks: [1] },
     asked,
   });
   it.each([

@@ -38,6 +38,8 @@ export interface Fit {
   /** Places of the bank's questions it is fitted on. */
   readonly on: readonly number[];
   readonly updates: number;
+  /** After so many updates its state is kept: some arm asks it then, whichever arms are asked for so far. */
+  readonly marks: readonly number[];
 }
 
 interface Asked {
@@ -58,8 +60,11 @@ export function askings({ plan: name, labels }: Arm, bank: readonly Asked[], see
   const places = (holds: (i: number) => boolean) => bank.flatMap((_, i) => (holds(i) ? [i] : []));
   if (plan.asked === 'main') {
     const on = places(() => true);
-    return [{ fit: { name: `${labels}/main`, auxiliary: null, on, updates }, asked: on }];
+    return [{ fit: { name: `${labels}/main`, auxiliary: null, on, updates, marks: [updates] }, asked: on }];
   }
+  const budgets = PLANS.map((own) => FEEDBACK_PLANS[own])
+    .filter(({ split, fitted }) => split === plan.split && fitted === plan.fitted)
+    .map((own) => auxiliaryUpdates(own, updates));
   const budget = auxiliaryUpdates(plan, updates);
   return ([0, 1] as const).map((auxiliary) => ({
     fit: {
@@ -67,6 +72,7 @@ export function askings({ plan: name, labels }: Arm, bank: readonly Asked[], see
       auxiliary,
       on: places((i) => fittedOn(plan, seed, auxiliary, bank[i]!)),
       updates: budget[auxiliary],
+      marks: budgets.map((own) => own[auxiliary]),
     },
     asked: places((i) => {
       const grader = graders[i]!;

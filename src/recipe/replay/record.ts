@@ -1,13 +1,15 @@
 /**
  * What a replay writes to its journal:
  *
- *   setup                              ReplaySetup      the bank itself is a blob
+ *   setup                              ReplaySetup      the bank itself is a blob; earlier versions have arms and seeds here
  *   base/answer, base/probe            ReplayAnswer, EvaluationRecord   nothing fitted: the control
  *   seedS/verify                       ReplayVerify     where an arm has verified labels
  *   seedS/fit/RULE/GRADER/000 …        StepRecord       phase "auxiliary"
  *   seedS/probe/RULE/GRADER@N          EvaluationRecord after N updates
+ *   seedS/fit/RULE/GRADER@N/000 …      StepRecord       fitted again, where the weights after N updates are gone
  *   seedS/answer/ARM                   ReplayAnswer
- *   done
+ *
+ * There is no last line: more seeds and arms may be asked for at any time. Earlier versions end what they were asked with `done`.
  */
 import type { StateRef, Usage } from '../../engine.ts';
 import type { BankItem, JudgeRequests, VerificationRecord } from '../../record.ts';
@@ -15,8 +17,6 @@ import type { Feedback } from '../../types.ts';
 
 export interface ReplaySetup {
   readonly kind: 'replay-setup';
-  readonly arms: readonly string[];
-  readonly seeds: readonly number[];
   readonly questions: number;
   readonly sources: number;
   readonly task: string;

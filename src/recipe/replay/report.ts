@@ -1,4 +1,7 @@
-/** What a replay shows, from its journal and an auditor: per arm the audit over seeds, and the paired difference to coupled. */
+/**
+ * What a replay shows, from its journal and an auditor: per arm the audit over seeds, and the paired difference to coupled. A
+ * folder that was asked for more before is shown whole.
+ */
 import type { Auditor } from '../../auditor.ts';
 import type { EvaluationRecord, StepRecord } from '../../record.ts';
 import type { RunReader } from '../../store/read.ts';
@@ -15,14 +18,16 @@ import {
 } from '../audit/scope.ts';
 import { type MeasureSpreads, measureSpreads, type Spread, spreadOf } from '../seeds/spread.ts';
 import type { BankQuestion } from './bank.ts';
-import type { ReplayConfig } from './config.ts';
+import type { ReplayConfig, ReplayRequest } from './config.ts';
 import { type BankShape, bankShape, type FactOf, factsOf, factsSeen } from './facts.ts';
-import { ARMS, type Asking, askings } from './plan.ts';
+import { answerKey, heldIn, isFinished } from './folder.ts';
+import { armNamed } from './parts.ts';
+import { type Asking, askings } from './plan.ts';
 import type { ReplayAnswer, ReplaySetup, ReplayVerify } from './record.ts';
 
 export interface ArmReport {
   readonly arm: string;
-  /** Seeds that are finished. */
+  /** Seeds that it is finished with. */
   readonly seeds: number;
   readonly questions: number;
   readonly coverage: Spread;
@@ -35,8 +40,9 @@ export interface ArmReport {
   readonly overlap: number;
   /** Share of questions whose fact is asked in the part of the bank that their grader trains on; null where no text says it. */
   readonly sameFact: number | null;
-  /** This arm minus coupled, seed by seed; null for coupled itself, or where coupled is not replayed. */
+  /** This arm minus coupled, seed by seed where both are finished; null for coupled itself, or where no seed has both. */
   readonly againstCoupled: {
+    readonly seeds: number;
     readonly measures: MeasureSpreads;
     readonly intervals: Intervals | null;
     readonly probe: Spread | null;
@@ -50,6 +56,9 @@ export interface ReplayReport {
   readonly auditor: string;
   readonly setup: ReplaySetup;
   readonly bank: BankShape;
+  /** All that the folder has, whoever asked for it: an arm may have some of them. */
+  readonly seeds: readonly number[];
+  /** Is all there that was asked for now? */
   readonly done: boolean;
   /** The policy that nothing was fitted to. */
   readonly base: ScopeAudit | null;
@@ -76,27 +85,20 @@ export async function replayReport(
   auditor: Auditor,
   bank: readonly BankQuestion[],
   logged: readonly Feedback[],
+  request: ReplayRequest,
   factOf: FactOf = () => null,
 ): Promise<ReplayReport> {
   let setup: ReplaySetup | null = null;
-  let done = false;
   let [ms, requests] = [0, 0];
   const found: Found = { answers: new Map(), probes: new Map(), verified: new Map() };
   for await (const { key, value, ms: own } of reader.events()) {
     ms += own;
-    const record = value as unknown as
-      | ReplaySetup
-      | ReplayAnswer
-      | ReplayVerify
-      | EvaluationRecord
-      | StepRecord
-      | { kind: 'done' };
+    const record = value as unknown as ReplaySetup | ReplayAnswer | ReplayVerify | EvaluationRecord | StepRecord;
     if ('judged' in record) requests += record.judged ?? 0;
     if (record.kind === 'replay-setup') setup = record;
     else if (record.kind === 'replay-answer') found.answers.set(key, record);
     else if (record.kind === 'replay-verify') found.verified.set(key, record);
     else if (record.kind === 'evaluation') found.probes.set(key, record);
-    else if (record.kind === 'done') done = true;
   }
   if (setup === null) throw new UserError(`${reader.dir}: holds no replay; name the folder of "crossfold replay"`);
   const config = reader.manifest.config as unknown as ReplayConfig;
@@ -112,6 +114,7 @@ export async function replayReport(
     return step === undefined ? null : auditScope([step], key);
   };
   const baseProbe = found.probes.get('base/probe');
+  const { arms, seeds } = heldIn([...found.answers.keys()]);
   return {
     dir: reader.dir,
     config,
@@ -119,11 +122,12 @@ export async function replayReport(
     auditor: auditor.name,
     setup,
     bank: bankShape(bank, factOf),
-    done,
+    seeds,
+    done: isFinished([...found.answers.keys()], request),
     base: scopeOf('base/answer'),
     baseProbe: baseProbe === undefined ? null : accuracy(baseProbe),
     logged: logged.length === 0 ? null : auditScope([await judge(logged)], 'logged'),
-    arms: config.arms.flatMap((arm) => armReport(arm, config, bank, found, judged, factOf) ?? []),
+    arms: arms.map((arm) => armReport(arm, config, seeds, bank, found, judged, factOf)),
     verified: [...found.verified.values()].map(({ verification }) => ({ verification })),
     judged: requests,
     ms,
@@ -135,24 +139,21 @@ const COUPLED = 'coupled';
 function armReport(
   arm: string,
   config: ReplayConfig,
+  allSeeds: readonly number[],
   bank: readonly BankQuestion[],
   found: Found,
   judged: ReadonlyMap<string, StepOf<Feedback>>,
   factOf: FactOf,
-): ArmReport | null {
-  const key = (seed: number, name = arm) => `seed${seed}/answer/${name}`;
-  const seeds = config.seeds.filter((seed) => judged.has(key(seed)));
-  if (seeds.length === 0) return null;
-  const steps = seeds.map((seed) => judged.get(key(seed))!);
+): ArmReport {
+  const step = (seed: number, name: string) => judged.get(answerKey(seed, name))!;
+  const seeds = allSeeds.filter((seed) => judged.has(answerKey(seed, arm)));
+  const steps = seeds.map((seed) => step(seed, arm));
   const whole = auditScope(steps, arm);
-  const perSeed = (name: string) => seeds.map((seed) => auditScope([judged.get(key(seed, name))!], key(seed, name)));
-  const own = perSeed(arm);
+  const scopeOf = (name: string) => (seed: number) => auditScope([step(seed, name)], answerKey(seed, name));
+  const own = seeds.map(scopeOf(arm));
   const probes = seeds.map((seed) => probeOf(arm, seed, config, bank, found));
-  const answers = seeds.map((seed) => found.answers.get(key(seed))!);
+  const answers = seeds.map((seed) => found.answers.get(answerKey(seed, arm))!);
   const questions = answers.reduce((sum, { feedback }) => sum + feedback.length, 0);
-  const paired = arm !== COUPLED && seeds.every((seed) => judged.has(key(seed, COUPLED)));
-  const coupled = paired ? perSeed(COUPLED) : [];
-  const coupledProbes = paired ? seeds.map((seed) => probeOf(COUPLED, seed, config, bank, found)) : [];
   return {
     arm,
     seeds: seeds.length,
@@ -166,21 +167,28 @@ function armReport(
       seeds.map((seed) => planOf(arm, seed, config, bank, found)),
       factOf,
     ),
-    againstCoupled: paired
-      ? {
-          measures: measureSpreads((m) => own.map((scope, i) => figure(scope, m) - figure(coupled[i]!, m))),
-          intervals: contrastScopes(
-            seeds.map((seed) => judged.get(key(seed, COUPLED))!),
-            steps,
-            `${arm} against ${COUPLED}`,
-          ),
-          probe:
-            probes.includes(null) || coupledProbes.includes(null)
-              ? null
-              : spreadOf(probes.map((value, i) => value! - coupledProbes[i]!)),
-        }
-      : null,
+    againstCoupled: againstCoupled(),
   };
+
+  function againstCoupled(): ArmReport['againstCoupled'] {
+    const both = arm === COUPLED ? [] : seeds.filter((seed) => judged.has(answerKey(seed, COUPLED)));
+    if (both.length === 0) return null;
+    const pairs = both.map((seed) => [scopeOf(COUPLED)(seed), scopeOf(arm)(seed)] as const);
+    const gains = both.map((seed) => {
+      const [a, b] = [COUPLED, arm].map((name) => probeOf(name, seed, config, bank, found));
+      return a == null || b == null ? null : b - a;
+    });
+    return {
+      seeds: both.length,
+      measures: measureSpreads((m) => pairs.map(([a, b]) => figure(b, m) - figure(a, m))),
+      intervals: contrastScopes(
+        both.map((seed) => step(seed, COUPLED)),
+        both.map((seed) => step(seed, arm)),
+        `${arm} against ${COUPLED}`,
+      ),
+      probe: gains.includes(null) ? null : spreadOf(gains as number[]),
+    };
+  }
 }
 
 const figure = (scope: ScopeAudit, m: Measure): number => measureOf(scope, m) ?? Number.NaN;
@@ -198,7 +206,7 @@ function planOf(
   drafts: readonly BankQuestion[],
   { verified }: Found,
 ): Planned {
-  const arm = ARMS.find((row) => row.name === name)!;
+  const arm = armNamed(name);
   const bank = arm.labels === 'msv' ? (verified.get(`seed${seed}/verify`)?.bank ?? []) : drafts;
   return { bank, askings: askings(arm, bank, seed, updates) };
 }
