@@ -1,15 +1,15 @@
 /** The matcher of a run by its settings: a rule, or a judge on a server (method.md section 2), whose replies stay with the run. */
 import { join } from 'node:path';
 import { selfTest } from '../auditor/judge/self-test.ts';
-import { openOpenAIEngine } from '../engine/openai/openai.ts';
 import { type CachedChat, cachedChat } from '../matcher/judge/cache.ts';
 import { judgeMatcher } from '../matcher/judge.ts';
 import type { Matcher } from '../matcher.ts';
 import { chatOf } from '../rollout/chat.ts';
-import { InfraError, UserError } from '../util/error.ts';
+import { UserError } from '../util/error.ts';
 import { checkUrl } from '../util/http.ts';
 import type { EvolveConfig } from './config.ts';
 import { MATCHERS } from './matchers.ts';
+import { openJudge } from './open-judge.ts';
 
 type MatcherSettings = Pick<EvolveConfig, 'matcher' | 'judge' | 'judgeModel'>;
 
@@ -57,7 +57,7 @@ export async function withMatcher<T>(
 ): Promise<T> {
   if (matcher !== 'judge') return work(async () => MATCHERS[matcher]);
   const model = judgeModel!;
-  const engine = await openOpenAIEngine({ url: judge!.slice(SERVER.length), model, note, warn }).catch(ofJudge);
+  const engine = await openJudge(judge!, model, { note, warn });
   const kept: CachedChat[] = [];
   try {
     // By its model alone: what it has said it need not say again at another address.
@@ -74,11 +74,4 @@ export async function withMatcher<T>(
     for (const cached of kept) await cached.close();
     await engine.close();
   }
-}
-
-/** What is wrong with the server is told with the flags of an engine. */
-function ofJudge(error: unknown): never {
-  if (error instanceof UserError) throw new UserError(`judge: ${error.message.replaceAll('--model', '--judge-model')}`);
-  if (error instanceof InfraError) throw new InfraError(`judge: ${error.message}`, { cause: error });
-  throw error;
 }
