@@ -142,8 +142,8 @@ async function runReplay(command: Command, flags: Flags, progress: ProgressView,
     const auditor = bank.some(({ reference }) => reference !== undefined) ? goldAuditor(audit.matcher) : task.auditor;
     const logged = await loggedFeedback(bank, audit.matcher);
     const found = await replayReport(await openReader(folder), auditor, bank, logged, request, task.factOf);
-    const { judged: auditJudged } = judged();
-    return { ...found, ...(auditJudged === undefined ? {} : { auditJudged }) };
+    const { judged: asked, unread = 0 } = judged();
+    return { ...found, ...(asked === undefined ? {} : { auditAsked: { judged: asked, unread } }) };
   });
   for (const text of besides(report, request)) progress.say(`${folder} also has ${text}, which the report shows`);
   await replaceFile(join(folder, 'report.md'), `${replayMarkdown(report)}\n`);

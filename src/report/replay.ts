@@ -3,7 +3,7 @@ import type picocolors from 'picocolors';
 import type { Measure } from '../recipe/audit/scope.ts';
 import type { ReplayReport } from '../recipe/replay/report.ts';
 import { type CaptionedTable, captionedLines, captionedMarkdown } from './captioned.ts';
-import { count, DASH, duration, interval, share, signed } from './format.ts';
+import { count, DASH, duration, interval, judgeRequests, share, signed } from './format.ts';
 import { spreadText } from './seeds/spread.ts';
 import { visible } from './visible.ts';
 import { SYMBOLS } from './words.ts';
@@ -91,7 +91,7 @@ const bounds = (text: string): string => text.slice(text.indexOf('['));
 
 export function replayText(report: ReplayReport, colours: ReturnType<typeof picocolors.createColors>): string {
   const { bold, dim } = colours;
-  const { setup, config, seeds, auditor, verified, judged, auditJudged } = report;
+  const { setup, config, seeds, auditor, verified, auditAsked } = report;
   const title = visible(
     `replay in ${setup.task}, ${config.updates} updates a grader, ${seeds.length === 1 ? 'seed' : 'seeds'} ${seeds.join(', ')}, audited by ${auditor}`,
   );
@@ -106,9 +106,9 @@ export function replayText(report: ReplayReport, colours: ReturnType<typeof pico
       dim('overlap   share of questions whose source is in the ancestry of their grader'),
       dim('same fact share of questions whose fact is asked in the part of the bank that their grader trains on'),
       ...(admitted.length === 0 ? [] : [dim(`MSV admitted ${admitted.join(', ')} questions`)]),
-      ...(auditJudged === undefined
+      ...(auditAsked === undefined
         ? []
-        : [dim(`judge requests: ${count(judged)} of the replay, ${count(auditJudged)} of its audit`)]),
+        : [dim(`judge requests: ${judgeRequests(report)} of the replay, ${judgeRequests(auditAsked)} of its audit`)]),
       dim(`wall-clock ${duration(report.ms)}${report.done ? '' : '; not finished'}`),
     ],
   ]

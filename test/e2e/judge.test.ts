@@ -244,10 +244,12 @@ describe('a replay', () => {
     expect(report.judged).toBe(counts[0]! + counts[1]! + counts[2]!);
     // Of the responses that came along, two do not equal the label, which is the reference too.
     expect(report.logged!.shares).toMatchObject({ A: 3 / 4, TS: 3 / 4, TP: 1 });
-    expect(report.auditJudged).toBeGreaterThanOrEqual(2);
+    expect(report.auditAsked!.judged).toBeGreaterThanOrEqual(2);
     expect(new Set(pairsAsked(server)).size).toBe(pairsAsked(server).length);
     const text = await crossfold(...args);
-    expect(text.out).toContain(`judge requests: ${report.judged} of the replay, ${report.auditJudged} of its audit`);
+    expect(text.out).toContain(
+      `judge requests: ${report.judged} of the replay, ${report.auditAsked!.judged} of its audit`,
+    );
   });
 });
 

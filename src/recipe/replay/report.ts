@@ -2,7 +2,9 @@
  * What a replay shows, from its journal and an auditor: per arm the audit over seeds, and the paired difference to coupled. A
  * folder that was asked for more before is shown whole.
  */
+
 import type { Auditor } from '../../auditor.ts';
+import type { Asked } from '../../matcher.ts';
 import type { EvaluationRecord, StepRecord } from '../../record.ts';
 import type { RunReader } from '../../store/read.ts';
 import type { Feedback } from '../../types.ts';
@@ -69,8 +71,10 @@ export interface ReplayReport {
   readonly verified: readonly Pick<ReplayVerify, 'verification'>[];
   /** Distinct pairs of answers that a judge had to compare, counted record by record. */
   readonly judged: number;
+  /** Of these, without a readable verdict. */
+  readonly unread: number;
   /** The same of this audit; absent where its matcher asks nobody. */
-  readonly auditJudged?: number;
+  readonly auditAsked?: Asked;
   readonly ms: number;
 }
 
@@ -89,12 +93,15 @@ export async function replayReport(
   factOf: FactOf = () => null,
 ): Promise<ReplayReport> {
   let setup: ReplaySetup | null = null;
-  let [ms, requests] = [0, 0];
+  let [ms, requests, unread] = [0, 0, 0];
   const found: Found = { answers: new Map(), probes: new Map(), verified: new Map() };
   for await (const { key, value, ms: own } of reader.events()) {
     ms += own;
     const record = value as unknown as ReplaySetup | ReplayAnswer | ReplayVerify | EvaluationRecord | StepRecord;
-    if ('judged' in record) requests += record.judged ?? 0;
+    if ('judged' in record) {
+      requests += record.judged ?? 0;
+      unread += record.unread ?? 0;
+    }
     if (record.kind === 'replay-setup') setup = record;
     else if (record.kind === 'replay-answer') found.answers.set(key, record);
     else if (record.kind === 'replay-verify') found.verified.set(key, record);
@@ -130,6 +137,7 @@ export async function replayReport(
     arms: arms.map((arm) => armReport(arm, config, seeds, bank, found, judged, factOf)),
     verified: [...found.verified.values()].map(({ verification }) => ({ verification })),
     judged: requests,
+    unread,
     ms,
   };
 }
