@@ -298,7 +298,13 @@ describe('a judge', () => {
     expect([error.point, error.low, error.high].map((x) => Number(x.toFixed(4)))).toEqual([0.2, 0.0362, 0.6245]);
     expect(references.point).toBe(1);
     // Three references and two gradings; the self-test is not counted.
-    expect(audit.judge!.cost).toEqual({ requests: 5, cached: 0, promptTokens: 500, completionTokens: 50 });
+    expect(audit.judge!.cost).toEqual({
+      requests: 5,
+      cached: 0,
+      unreadable: 0,
+      promptTokens: 500,
+      completionTokens: 50,
+    });
     expect(existsSync(join(dir, 'cache', 'replies.jsonl'))).toBe(true);
   });
 
