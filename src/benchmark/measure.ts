@@ -43,7 +43,7 @@ export function measure<K extends string>(
   const groups = [every, every.filter((s) => kinds[s] === 'single'), every.filter((s) => kinds[s] === 'multi')];
 
   /** For each name: the sets, macro, single-hop, multi-hop, micro. */
-  const levels = (weights: readonly number[]): number[] => {
+  const levels = (weights: ArrayLike<number>): number[] => {
     const counts = new Array<number>(sets.length).fill(0);
     const sums = names.map(() => new Array<number>(sets.length).fill(0));
     for (let i = 0; i < items.length; i++) {

@@ -13,7 +13,7 @@ export interface Interval {
 }
 
 /** A figure computed from items that count `weights[i]` times each. */
-export type Statistic = (weights: readonly number[]) => number;
+export type Statistic = (weights: ArrayLike<number>) => number;
 
 export const weightedMean =
   (values: readonly number[]): Statistic =>
@@ -49,7 +49,7 @@ export const bootstrap = (statistic: Statistic, clusters: readonly string[], set
 
 /** `bootstrap` of several statistics of the same items at once: one interval per value. */
 export function bootstrapAll(
-  statistics: (weights: readonly number[]) => readonly number[],
+  statistics: (weights: ArrayLike<number>) => readonly number[],
   clusters: readonly string[],
   { key, draws = 2000, level = 0.95, strata }: BootstrapSettings,
 ): Interval[] {
@@ -57,13 +57,16 @@ export function bootstrapAll(
   const at = clusters.map((name) => index.get(name)!);
   const stratumOf = new Map(at.map((c, i) => [c, strata?.[i] ?? '']));
   const pools = [...groupBy(index.values(), (c) => stratumOf.get(c)!).values()];
-  const points = statistics(clusters.map(() => 1));
+  const points = statistics(new Float64Array(at.length).fill(1));
   const found: number[][] = points.map(() => []);
+  const counts = new Float64Array(index.size);
+  const weights = new Float64Array(at.length);
   for (let draw = 0; draw < draws; draw++) {
     const random = rng('bootstrap', key, draw);
-    const counts = new Array<number>(index.size).fill(0);
+    counts.fill(0);
     for (const pool of pools) for (let c = 0; c < pool.length; c++) counts[random.pick(pool)]! += 1;
-    statistics(at.map((c) => counts[c]!)).forEach((value, s) => {
+    for (let i = 0; i < at.length; i++) weights[i] = counts[at[i]!]!;
+    statistics(weights).forEach((value, s) => {
       if (!Number.isNaN(value)) found[s]!.push(value);
     });
   }

@@ -25,30 +25,27 @@ function mix(x: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Ten Philox-2x32 rounds; returns 2 × 32 uniform bits for one counter. */
-function philox(counter: number, k0: number, k1: number): [number, number] {
-  let x = counter >>> 0;
-  let y = k1;
-  let key = k0;
-  for (let round = 0; round < 10; round++) {
-    const low = Math.imul(MULTIPLIER, x);
-    const high = mulHigh(MULTIPLIER, x);
-    x = (high ^ key ^ y) >>> 0;
-    y = low >>> 0;
-    key = (key + WEYL) >>> 0;
-  }
-  return [x, y];
-}
+const LOW = MULTIPLIER & 0xffff;
+const HIGH = MULTIPLIER >>> 16;
 
-function mulHigh(a: number, b: number): number {
-  const a0 = a & 0xffff;
-  const a1 = a >>> 16;
-  const b0 = b & 0xffff;
-  const b1 = b >>> 16;
-  const t = a0 * b0;
-  const u = a1 * b0 + Math.floor(t / 65536);
-  const v = a0 * b1 + (u & 0xffff);
-  return (a1 * b1 + Math.floor(u / 65536) + Math.floor(v / 65536)) >>> 0;
+/** Ten Philox-2x32 rounds: 2 × 32 uniform bits for one counter, as a number in [0, 1) of the upper 53 of them. */
+function philox(counter: number, k0: number, k1: number): number {
+  let x = counter | 0;
+  let y = k1 | 0;
+  let key = k0 | 0;
+  for (let round = 0; round < 10; round++) {
+    // The upper half of MULTIPLIER × x, in halves of 16 bits: no product leaves 32 bits.
+    const x0 = x & 0xffff;
+    const x1 = x >>> 16;
+    const u = HIGH * x0 + ((LOW * x0) >>> 16);
+    const v = LOW * x1 + (u & 0xffff);
+    const high = (HIGH * x1 + (u >>> 16) + (v >>> 16)) | 0;
+    const low = Math.imul(MULTIPLIER, x);
+    x = high ^ key ^ y;
+    y = low;
+    key = (key + WEYL) | 0;
+  }
+  return ((x >>> 5) * 67108864 + (y >>> 6)) / 9007199254740992;
 }
 
 export interface Rng {
@@ -69,10 +66,7 @@ export interface Rng {
 export function rng(...parts: readonly (string | number)[]): Rng {
   const [k0, k1] = hash64(parts.map((p) => `${String(p).length}:${p}`).join('|'));
   let counter = 0;
-  const uniform = (): number => {
-    const [a, b] = philox(counter++, k0, k1);
-    return ((a >>> 5) * 67108864 + (b >>> 6)) / 9007199254740992;
-  };
+  const uniform = (): number => philox(counter++, k0, k1);
   const below = (n: number): number => Math.floor(uniform() * n);
   return {
     uniform,

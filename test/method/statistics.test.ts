@@ -65,7 +65,7 @@ describe('bootstrap', () => {
 describe('strata', () => {
   it('keep their size in every draw', () => {
     const strata = ['x', 'x', 'x', 'y', 'y'];
-    const sizes = (weights: readonly number[]) => [
+    const sizes = (weights: ArrayLike<number>) => [
       weights[0]! + weights[1]! + weights[2]!,
       weights[3]! + weights[4]!,
       weights[0]!,

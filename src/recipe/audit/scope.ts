@@ -63,7 +63,7 @@ export function contrastScopes<F extends Graded = Feedback>(
   const sources = sourcesOf([...pairsA!, ...pairsB!]);
   const [ofA, ofB] = [stepMeans(pairsA!, sources), stepMeans(pairsB!, sources)];
   if (pairsA!.flat().length === 0 || pairsB!.flat().length === 0) return null;
-  const difference = (weights: readonly number[]): number[] => {
+  const difference = (weights: ArrayLike<number>): number[] => {
     const before = ofA(weights);
     return ofB(weights).map((value, m) => value - before[m]!);
   };
@@ -76,6 +76,16 @@ const named = (intervals: readonly Interval[]): Intervals =>
 const sourcesOf = (pairs: readonly (readonly AuditPair[])[]): string[] => [
   ...new Set(pairs.flatMap((own) => own.map(({ source }) => source))),
 ];
+
+/** Over the places of `values`. */
+function dot(weights: Float64Array, values: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += weights[i]! * values[i]!;
+  return sum;
+}
+
+/** Columns of the sums below: pairs, then the measures. */
+const WIDTH = [0, ...MEASURES.keys()].map((_, m) => m);
 
 /** The measures as a function of how often each source counts. Pairs are summed by (step, source) once, not per draw. */
 function stepMeans(steps: readonly (readonly AuditPair[])[], sources: readonly string[]) {
@@ -94,24 +104,20 @@ function stepMeans(steps: readonly (readonly AuditPair[])[], sources: readonly s
         });
       else sums.set(s, add);
     }
-    return { at: Int32Array.from(sums.keys()), sums: Float64Array.from([...sums.values()].flat()) };
+    const rows = [...sums.values()];
+    return { at: Int32Array.from(sums.keys()), sums: WIDTH.map((m) => Float64Array.from(rows, (row) => row[m]!)) };
   });
-  const width = MEASURES.length + 1;
-  return (weights: readonly number[]): number[] => {
-    const totals = new Float64Array(width);
+  const drawn = new Float64Array(Math.max(0, ...columns.map(({ at }) => at.length)));
+  return (weights: ArrayLike<number>): number[] => {
+    const totals = MEASURES.map(() => 0);
     let counted = 0;
-    const own = new Float64Array(width);
     for (const { at, sums } of columns) {
-      own.fill(0);
-      for (let i = 0; i < at.length; i++) {
-        const weight = weights[at[i]!]!;
-        if (weight === 0) continue;
-        for (let m = 0; m < width; m++) own[m]! += weight * sums[i * width + m]!;
-      }
-      if (own[0] === 0) continue;
+      for (let i = 0; i < at.length; i++) drawn[i] = weights[at[i]!]!;
+      const pairs = dot(drawn, sums[0]!);
+      if (pairs === 0) continue;
       counted++;
-      for (let m = 1; m < width; m++) totals[m]! += own[m]! / own[0]!;
+      for (let m = 0; m < totals.length; m++) totals[m]! += dot(drawn, sums[m + 1]!) / pairs;
     }
-    return Array.from(totals.subarray(1), (total) => total / counted);
+    return totals.map((total) => total / counted);
   };
 }
