@@ -15,9 +15,16 @@ export interface Asked {
   readonly unread: number;
 }
 
+/** Null: nobody could tell; what hangs on it is left out, as what is lost to an outage. */
+export type Match = boolean | null;
+
+/** Does one of the accepted answers match? Null where none does and one is open. */
+export const anyMatch = (matches: readonly Match[]): Match =>
+  matches.includes(true) ? true : matches.includes(null) ? null : false;
+
 export interface Matcher {
   readonly name: string;
-  match(pairs: readonly MatchPair[]): Promise<readonly boolean[]>;
+  match(pairs: readonly MatchPair[]): Promise<readonly Match[]>;
   /** What pairs that were matched asked a judge. Absent: it asks nobody. */
   asked?(pairs: readonly MatchPair[]): Asked;
 }

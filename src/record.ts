@@ -37,7 +37,7 @@ export interface SetupRecord {
 export interface JudgeRequests {
   /** Distinct pairs of answers that needed one, whether or not it had been asked before. Absent: the matcher asks nobody. */
   readonly judged?: number;
-  /** Of `judged`, pairs without a readable verdict: they do not match. Absent in older journals. */
+  /** Of `judged`, pairs without a readable verdict: what hangs on them is left out, as after an outage. Absent in older journals. */
   readonly unread?: number;
 }
 

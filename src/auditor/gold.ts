@@ -6,7 +6,7 @@
  * reference; a response that matches a wrong label is wrong, and any other one stays unresolved.
  */
 import type { Auditor, AuditQuestion, Verdict } from '../auditor.ts';
-import type { Matcher, MatchPair } from '../matcher.ts';
+import { anyMatch, type Match, type Matcher, type MatchPair } from '../matcher.ts';
 
 export const goldAuditor = (matcher: Matcher): Auditor => ({
   name: 'gold',
@@ -40,18 +40,19 @@ const pairsOf = ({ question, label, responses }: AuditQuestion, right: readonly 
         answer === null ? [] : right.map((b) => ({ question, a: answer, b })),
       );
 
-function verdictOf(item: AuditQuestion, right: readonly string[] | null, matches: readonly boolean[]): Verdict {
+function verdictOf(item: AuditQuestion, right: readonly string[] | null, matches: readonly Match[]): Verdict {
   if (right === null) return { resolved: false, why: 'no reference, and no verdict on the label' };
   let at = 0;
-  const matched = (answer: string | null): boolean => {
+  const matched = (answer: string | null): Match => {
     if (answer === null) return false;
     at += right.length;
-    return matches.slice(at - right.length, at).includes(true);
+    return anyMatch(matches.slice(at - right.length, at));
   };
   const labelMatches = matched(item.label);
   const responseMatches = item.responses.map(matched);
   if (hasReference(item) || item.labelVerdict === true) {
     const labelCorrect = hasReference(item) ? labelMatches : true;
+    if (labelCorrect === null) return { resolved: false, why: 'the matcher could not tell whether the label is right' };
     return { resolved: true, reference: right[0]!, labelCorrect, responseCorrect: responseMatches };
   }
   return {

@@ -1,20 +1,24 @@
 /**
  * Matcher `judge`: a model says whether two answers to a question mean the same (method.md section 2). Reflexive: answers that
  * are equal after normalisation match unasked. Symmetric: a pair is asked about once, in one order, whichever way round it
- * comes. It need not be transitive. A pair that the judge gives no readable verdict on does not match, and is counted, if
- * the judge is still one by its self-test: else it is away.
+ * comes. It need not be transitive. A pair that it gives no readable verdict on stays open and is counted. A judge that fails
+ * its self-test by then, or leaves most pairs open, is away.
  */
 import type { Chat, Message } from '../chat.ts';
-import type { Matcher, MatchPair } from '../matcher.ts';
+import type { Match, Matcher, MatchPair } from '../matcher.ts';
 import { InfraError, UserError } from '../util/error.ts';
 import { answerKey } from './exact.ts';
 import { type Ask, askAll } from './judge/ask.ts';
+
+/** Of the first so many pairs more may be open: a few hard ones are no outage. */
+const FEWEST = 10;
 
 /**
  * @param test throws when the judge is no judge any more; run whenever a verdict cannot be read
  * @throws InfraError: the judge does not reply, or `test` throws
  */
 export function judgeMatcher(chat: Chat, test: () => Promise<void>): Matcher {
+  const asked = new Set<string>();
   const unread = new Set<string>();
   return {
     name: `judge ${chat.name}`,
@@ -24,10 +28,15 @@ export function judgeMatcher(chat: Chat, test: () => Promise<void>): Matcher {
       const answers = await askAll(chat, open);
       if (answers.includes(null)) await test().catch((error) => rethrow(chat, error));
       open.forEach((ask, i) => {
+        asked.add(idOf(ask));
         if (answers[i] === null) unread.add(idOf(ask));
       });
+      if (asked.size >= FEWEST && 2 * unread.size > asked.size)
+        throw new InfraError(
+          `judge ${chat.name} gave no readable verdict on ${unread.size} of ${asked.size} pairs; its replies are in judge/replies.jsonl of the run's folder, under "unreadable/…". Mend it, and the same command goes on from there.`,
+        );
       let at = 0;
-      return decided.map((same) => same ?? answers[at++] ?? false);
+      return decided.map((same): Match => (same === null ? answers[at++]! : same));
     },
     asked(pairs) {
       const ids = new Set(pairs.filter((own) => unasked(own) === null).map((own) => idOf(askSame(own))));

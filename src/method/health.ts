@@ -72,11 +72,12 @@ export const ALARMS = {
     advice: 'the proposer narrows to few questions: more sources, or a lower proposer rate',
   },
   'unread-verdicts': {
-    about: 'share of the pairs asked about that the judge gave no readable verdict on: they count as no match',
+    about: 'share of the pairs asked about that the judge gave no readable verdict on: what hangs on them is left out',
     limit: 0.05,
     beyond: 'above',
     value: ({ judged = 0, unread }) => (judged === 0 || unread === undefined ? null : unread / judged),
-    advice: 'read the lines "unreadable/…" of judge/replies.jsonl in the folder of the run; use another --judge-model',
+    advice:
+      'read the lines "unreadable/…" of judge/replies.jsonl in the folder of the run; steps that are there stay as they are, so begin anew with another --judge-model in another --run folder',
   },
   'sampler-gap': {
     about: 'mean log-probability of the sampler minus that of the trainer, in nats a token, without its sign',

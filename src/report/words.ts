@@ -89,7 +89,7 @@ export function caveats(report: AuditReport): string[] {
   const [judged, unread] = (['judged', 'unread'] as const).map((of) => cost.reduce((sum, row) => sum + row[of], 0));
   if (unread! > 0)
     out.push(
-      `The judge gave no readable verdict on ${count(unread!)} of ${count(judged!)} pairs of answers: they count as no match.`,
+      `The judge gave no readable verdict on ${count(unread!)} of ${count(judged!)} pairs of answers: what hangs on them is left out.`,
     );
   const shares = rounds.flatMap((r) => r.scopes.scheduled.shares ?? []);
   const inconsistent = Math.max(0, ...shares.map(({ X1, X2 }) => X1 + X2));

@@ -1,5 +1,5 @@
 /** n answers of a policy to each of several questions, matched against their labels: feedback, solver training and audit share it. */
-import type { Matcher } from '../matcher.ts';
+import { anyMatch, type Match, type Matcher } from '../matcher.ts';
 import type { Environment } from '../rollout/converse.ts';
 import { attempts } from '../rollout/group.ts';
 import type { Feedback, Hops, Rollout } from '../types.ts';
@@ -17,9 +17,9 @@ export interface Asking {
 
 export interface Graded {
   readonly feedback: Feedback;
-  /** Responses in `feedback` order; outages are left out of both. */
+  /** Responses in `feedback` order; outages, and what nobody could tell to match or not, are left out of both. */
   readonly rollouts: readonly Rollout[];
-  /** Responses lost to an outage. */
+  /** Responses that are left out. */
   readonly failed: number;
 }
 
@@ -44,15 +44,19 @@ export async function grade(
     ),
   );
   let next = 0;
-  const anyOf = (n: number): boolean => {
+  const anyOf = (n: number): Match => {
     next += n;
-    return verdicts.slice(next - n, next).includes(true);
+    return anyMatch(verdicts.slice(next - n, next));
   };
   return askings.map((asking, i) => {
     const { question, label, source, hops } = asking;
-    const rollouts = kept[i]!;
-    const matches = rollouts.map((r) => r.answer !== null && anyOf(accepted(asking).length));
+    const told = kept[i]!.flatMap((rollout) => {
+      const match = rollout.answer === null ? false : anyOf(accepted(asking).length);
+      return match === null ? [] : [{ rollout, match }];
+    });
+    const rollouts = told.map(({ rollout }) => rollout);
     const responses = rollouts.map((r) => r.answer);
+    const matches = told.map(({ match }) => match);
     return {
       feedback: { question, source, hops, label, grader: policy.id, responses, matches },
       rollouts,

@@ -100,8 +100,10 @@ async function multiSample(given: Context, policy: string, candidates: readonly 
   let next = 0;
   const verified = groups.map((rollouts): Verified => {
     const answers = rollouts.map((r) => r.answer);
-    const matches = pairs.map(([i, j]) => answers[i] !== null && answers[j] !== null && same[next++]!);
+    const told = pairs.map(([i, j]) => answers[i] !== null && answers[j] !== null && same[next++]!);
     if (rollouts.some((r) => r.stop === 'error')) return { label: null, reason: 'outage', rollouts };
+    const matches = told.filter((match) => match !== null);
+    if (matches.length < told.length) return { label: null, reason: 'unread', rollouts };
     const verdict = verify(answers, relation(answers.length, matches));
     return verdict.admitted
       ? { label: verdict.label, reason: null, rollouts }

@@ -117,6 +117,14 @@ describe('a comparison over seeds', () => {
     const page = await readFile(join(root, 'beside', 'report.html'), 'utf8');
     expect(page).toContain('EM − base');
     expect(page).not.toContain('NaN');
+    // In whatever order: a baseline shares no round.
+    const turned = await print('report', dirs[0]![1], seedDir(1), '--out', join(root, 'turned'), '--json');
+    const { rounds } = JSON.parse(turned.out) as SeedsReport;
+    expect(rounds.filter(({ round }) => round === 1).map(({ part }) => part)).toEqual([
+      'search-r1',
+      'shared',
+      'shared',
+    ]);
     const alone = await print('report', ...dirs.map(([, dir]) => dir), '--out', join(root, 'alone'));
     expect(alone.code, alone.err).toBe(0);
     expect(alone.out).toMatch(/search-r1 +1 /);

@@ -51,13 +51,13 @@ describe('matcher judge', () => {
     expect(matcher.asked!(pairs)).toEqual({ judged: 2, unread: 0 });
   });
 
-  it('does not match on an unreadable verdict, which is counted, and an outage is none', async () => {
+  it('leaves open what it gives no readable verdict on, which is counted, and an outage is none', async () => {
     const matcher = judgeMatcher(
       fakeJudge((request) => (/c d/.test(prompt(request)) ? '{"same": "yes"}' : YES)),
       fine,
     );
     const pairs = [pair('a b', 'c d'), pair('a b', 'e f'), pair('c d', 'a b')];
-    expect(await matcher.match(pairs)).toEqual([false, true, false]);
+    expect(await matcher.match(pairs)).toEqual([null, true, null]);
     expect(matcher.asked!(pairs)).toEqual({ judged: 2, unread: 1 });
     expect(matcher.asked!([pairs[1]!])).toEqual({ judged: 1, unread: 0 });
     await expect(
@@ -83,5 +83,19 @@ describe('matcher judge', () => {
       ),
     );
     expect(failing.asked!([pair('a b', 'c d')])).toEqual({ judged: 1, unread: 0 });
+  });
+
+  it('is away when it leaves most of ten pairs open, though its self-test passes', async () => {
+    const numbered = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => pair('x', `n${from + i}`));
+    const matcher = judgeMatcher(
+      fakeJudge((request) => (/"n[0-4]"/.test(prompt(request)) ? YES : '{"same": true} or {"same": false}')),
+      fine,
+    );
+    // Half of ten are open, which is not most.
+    expect(await matcher.match(numbered(0, 10))).toEqual([...Array(5).fill(true), ...Array(5).fill(null)]);
+    await expect(matcher.match(numbered(10, 11))).rejects.toThrow(
+      /judge fake gave no readable verdict on 6 of 11 pairs; .*the same command goes on from there/,
+    );
   });
 });

@@ -77,8 +77,13 @@ export async function replied(chat: Chat, asks: readonly Ask<unknown>[]): Promis
   return replies;
 }
 
-/** The last object of the reply that has the form: models that think aloud write drafts first. */
-const readReply = <T>(text: string, read: Ask<T>['read']): T | null =>
-  jsonObjects(text)
-    .map(read)
-    .findLast((value) => value !== null) ?? null;
+const THOUGHT = /<think>[\s\S]*?<\/think>/g;
+
+/** What the reply says after its thoughts, where it says one thing alone: a model may recite both of the forms it may use. */
+function readReply<T>(text: string, read: Ask<T>['read']): T | null {
+  const said = jsonObjects(text.replace(THOUGHT, '')).flatMap((object) => {
+    const value = read(object);
+    return value === null ? [] : [value];
+  });
+  return new Set(said.map((value) => JSON.stringify(value))).size === 1 ? said[0]! : null;
+}

@@ -4,7 +4,7 @@
  */
 import type { Auditor } from '../../auditor.ts';
 import type { JudgeCost } from '../../matcher/judge/cache.ts';
-import type { Matcher } from '../../matcher.ts';
+import { anyMatch, type Matcher } from '../../matcher.ts';
 import { type Warning, warnings } from '../../method/agreement.ts';
 import { groupBy } from '../../util/group.ts';
 import { type Judged, judgeAll, type StepOf } from '../audit/judge.ts';
@@ -119,7 +119,10 @@ export async function auditLog(log: Log, options: AuditLogOptions): Promise<LogA
   };
 }
 
-/** The log's own word on a match goes first; a response matches a label when it matches one of its aliases. */
+/**
+ * The log's own word on a match goes first; a response matches a label when it matches one of its aliases. One that nobody could
+ * tell to match or not is left out.
+ */
 async function gradeAll(matcher: Matcher, questions: LogStep['questions']): Promise<GradedQuestion[]> {
   const pairs = questions.map(({ question, labels, responses, said }) =>
     said !== null ? [] : responses.flatMap((a) => (a === null ? [] : labels.map((b) => ({ question, a, b })))),
@@ -128,14 +131,13 @@ async function gradeAll(matcher: Matcher, questions: LogStep['questions']): Prom
   let at = 0;
   return questions.map((question) => {
     const { labels, responses, said } = question;
-    const matches =
-      said ??
-      responses.map((response) => {
-        if (response === null) return false;
-        at += labels.length;
-        return found.slice(at - labels.length, at).includes(true);
-      });
-    return { ...question, matches };
+    if (said !== null) return { ...question, matches: said };
+    const told = responses.flatMap((response) => {
+      if (response !== null) at += labels.length;
+      const match = response !== null && anyMatch(found.slice(at - labels.length, at));
+      return match === null ? [] : [{ response, match }];
+    });
+    return { ...question, responses: told.map(({ response }) => response), matches: told.map(({ match }) => match) };
   });
 }
 

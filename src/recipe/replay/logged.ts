@@ -3,7 +3,7 @@ import type { Matcher } from '../../matcher.ts';
 import type { Feedback } from '../../types.ts';
 import type { BankQuestion } from './bank.ts';
 
-/** Questions without responses are left out. */
+/** Questions without responses are left out, and responses that nobody could tell to match or not. */
 export async function loggedFeedback(bank: readonly BankQuestion[], matcher: Matcher): Promise<readonly Feedback[]> {
   const kept = bank.flatMap((item) => (item.responses === undefined ? [] : [{ ...item, responses: item.responses }]));
   const verdicts = await matcher.match(
@@ -12,13 +12,19 @@ export async function loggedFeedback(bank: readonly BankQuestion[], matcher: Mat
     ),
   );
   let next = 0;
-  return kept.map(({ question, label, source, hops, responses }) => ({
-    question,
-    label,
-    source,
-    hops,
-    grader: 'logged',
-    responses,
-    matches: responses.map((response) => response !== null && verdicts[next++]!),
-  }));
+  return kept.map(({ question, label, source, hops, responses }) => {
+    const told = responses.flatMap((response) => {
+      const match = response === null ? false : verdicts[next++]!;
+      return match === null ? [] : [{ response, match }];
+    });
+    return {
+      question,
+      label,
+      source,
+      hops,
+      grader: 'logged',
+      responses: told.map(({ response }) => response),
+      matches: told.map(({ match }) => match),
+    };
+  });
 }

@@ -19,6 +19,8 @@ export function partsOf(arms: readonly SeedArm[], round: number): string[] {
 
 function sameRound(a: SeedArm, b: SeedArm, round: number): boolean {
   if (sharedOf(a.system) !== sharedOf(b.system)) return false;
+  // A training baseline shares nothing.
+  if (!a.runs.some((run) => roundIn(run, a.system, round)?.shared)) return false;
   if (a.suffix === b.suffix) return true;
   return b.runs.every((run) => {
     const other = a.runs.find(({ seed }) => seed === run.seed);

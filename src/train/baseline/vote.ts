@@ -15,7 +15,7 @@ export interface Polled {
   readonly asked: Polling;
   /** Answers of the largest group that agrees; 0 when there are none. */
   readonly votes: number;
-  /** Responses, those without an answer among them; outages are not. */
+  /** Responses, those without an answer among them; outages are not. 0 where nobody could tell which agree. */
   readonly answers: number;
   /** With the majority as label; null where no two answers agree. */
   readonly feedback: Feedback | null;
@@ -51,11 +51,13 @@ export async function poll(
   let next = 0;
   return askings.map((asked, i) => {
     next += pairs[i]!.length;
-    const found = vote(responses[i]!, same.slice(next - pairs[i]!.length, next));
+    const own = same.slice(next - pairs[i]!.length, next);
+    const told = own.filter((match) => match !== null);
+    const found = told.length < own.length ? null : vote(responses[i]!, told);
     return {
       asked,
       votes: found?.votes ?? 0,
-      answers: kept[i]!.length,
+      answers: told.length < own.length ? 0 : kept[i]!.length,
       feedback: feedbackOf(asked, responses[i]!, found, env.policy.id),
       rollouts: kept[i]!,
       failed: groups[i]!.length - kept[i]!.length,
