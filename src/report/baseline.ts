@@ -7,7 +7,7 @@ import { type CaptionedTable, captionedLines, captionedMarkdown } from './captio
 import { count, duration, interval, judgeRequests, large, share, signed } from './format.ts';
 import { summaryJson } from './summary.ts';
 import { visible } from './visible.ts';
-import { SYMBOLS } from './words.ts';
+import { caveats, healthLine, SYMBOLS, warningSentences } from './words.ts';
 
 const ROLES: Readonly<Record<string, string>> = {
   proposer: 'questions',
@@ -123,7 +123,7 @@ function costTable({ audit: { cost } }: TrainReport): CaptionedTable {
 }
 
 export function trainText(report: TrainReport, colours = picocolors.createColors(false)): string {
-  const { bold, dim } = colours;
+  const { bold, dim, yellow } = colours;
   const { config, audit, ms } = report;
   const from = config.gold === null ? '' : `, ${count(config.gold.questions)} gold questions`;
   const title = visible(`${config.recipe} in ${audit.setup.task}${from}, seed ${audit.seed}`);
@@ -134,6 +134,8 @@ export function trainText(report: TrainReport, colours = picocolors.createColors
     audit.rounds.some(({ scopes }) => scopes.scheduled.steps > 0)
       ? SYMBOLS.map(([symbol, meaning]) => dim(`${symbol.padEnd(4)} ${meaning}`))
       : [],
+    alarmLines(report).map((line) => yellow(`! ${visible(line)}`)),
+    caveats(audit).map((line) => dim(line)),
     [dim(`wall-clock ${duration(ms)}${audit.done ? '' : '; not finished'}`)],
   ]
     .filter((lines) => lines.length > 0)
@@ -141,6 +143,12 @@ export function trainText(report: TrainReport, colours = picocolors.createColors
     .join('\n\n');
 }
 
-export const trainMarkdown = (report: TrainReport): string => trainTables(report).map(captionedMarkdown).join('\n\n');
+export const trainMarkdown = (report: TrainReport): string =>
+  [
+    ...trainTables(report).map(captionedMarkdown),
+    [...alarmLines(report), ...caveats(report.audit)].map((line) => `- ${line}`).join('\n'),
+  ].join('\n\n');
+
+const alarmLines = ({ audit }: TrainReport): string[] => [...warningSentences(audit), ...audit.health.map(healthLine)];
 
 export const trainJson = ({ audit, ...rest }: TrainReport) => ({ ...rest, ...summaryJson(audit), config: rest.config });

@@ -91,9 +91,9 @@ const bounds = (text: string): string => text.slice(text.indexOf('['));
 
 export function replayText(report: ReplayReport, colours: ReturnType<typeof picocolors.createColors>): string {
   const { bold, dim } = colours;
-  const { setup, config, seeds, auditor, verified, auditAsked } = report;
+  const { setup, config, seeds, auditor, verified } = report;
   const title = visible(
-    `replay in ${setup.task}, ${config.updates} updates a grader, ${seeds.length === 1 ? 'seed' : 'seeds'} ${seeds.join(', ')}, audited by ${auditor}`,
+    `replay in ${setup.task}, ${config.updates} ${config.updates === 1 ? 'update' : 'updates'} a grader, ${seeds.length === 1 ? 'seed' : 'seeds'} ${seeds.join(', ')}, audited by ${auditor}`,
   );
   const parts = replayTables(report).map((own) => captionedLines(own, colours));
   const admitted = verified.map(({ verification: v }) => `${count(v.admitted)} of ${count(v.candidates)}`);
@@ -106,9 +106,7 @@ export function replayText(report: ReplayReport, colours: ReturnType<typeof pico
       dim('overlap   share of questions whose source is in the ancestry of their grader'),
       dim('same fact share of questions whose fact is asked in the part of the bank that their grader trains on'),
       ...(admitted.length === 0 ? [] : [dim(`MSV admitted ${admitted.join(', ')} questions`)]),
-      ...(auditAsked === undefined
-        ? []
-        : [dim(`judge requests: ${judgeRequests(report)} of the replay, ${judgeRequests(auditAsked)} of its audit`)]),
+      ...judgeLines(report).map((line) => dim(line)),
       dim(`wall-clock ${duration(report.ms)}${report.done ? '' : '; not finished'}`),
     ],
   ]
@@ -116,5 +114,13 @@ export function replayText(report: ReplayReport, colours: ReturnType<typeof pico
     .join('\n\n');
 }
 
+function judgeLines({ auditAsked, judged, unread }: ReplayReport): string[] {
+  if (auditAsked === undefined) return [];
+  const requests = `judge requests: ${judgeRequests({ judged, unread })} of the replay, ${judgeRequests(auditAsked)} of its audit`;
+  return unread + auditAsked.unread === 0
+    ? [requests]
+    : [requests, 'unread    the judge gave no readable verdict: the response is left out'];
+}
+
 export const replayMarkdown = (report: ReplayReport): string =>
-  replayTables(report).map(captionedMarkdown).join('\n\n');
+  [...replayTables(report).map(captionedMarkdown), ...judgeLines(report).map((line) => `- ${line}`)].join('\n\n');

@@ -3,6 +3,7 @@ import { goldAuditor } from '../../src/auditor/gold.ts';
 import type { AuditQuestion } from '../../src/auditor.ts';
 import { cover } from '../../src/matcher/cover.ts';
 import { exact } from '../../src/matcher/exact.ts';
+import type { Matcher } from '../../src/matcher.ts';
 
 const item = (
   label: string,
@@ -61,5 +62,23 @@ describe('gold', () => {
       { resolved: false },
       { labelCorrect: false, responseCorrect: [false, true] },
     ]);
+  });
+
+  it('leaves open what its matcher cannot tell', async () => {
+    const torn: Matcher = {
+      name: 'torn',
+      match: async (pairs) => pairs.map(({ a, b }) => (a === '?' ? null : a === b)),
+    };
+    const right = { references: ['x', 'y'] };
+    expect(await one(item('x', ['?', 'y', 'z', null], right), torn)).toEqual({
+      resolved: true,
+      reference: 'x',
+      labelCorrect: true,
+      responseCorrect: [null, true, false, false],
+    });
+    expect(await one(item('?', ['x'], right), torn)).toEqual({
+      resolved: false,
+      why: 'the matcher could not tell whether the label is right',
+    });
   });
 });

@@ -251,6 +251,7 @@ describe('a replay', () => {
     expect(report.logged!.shares).toMatchObject({ A: 3 / 4, TS: 3 / 4, TP: 1 });
     expect(report.auditAsked!.judged).toBeGreaterThanOrEqual(2);
     expect(new Set(pairsAsked(server)).size).toBe(pairsAsked(server).length);
+    expect(await readFile(join(root, 'replay', 'report.md'), 'utf8')).toContain(`judge requests: ${report.judged} of`);
     const text = await crossfold(...args);
     expect(text.out).toContain(
       `judge requests: ${report.judged} of the replay, ${report.auditAsked!.judged} of its audit`,
