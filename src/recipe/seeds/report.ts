@@ -57,13 +57,15 @@ export interface SeedsReport extends Bases {
   /** Of the first run. */
   readonly config: Json;
   readonly done: boolean;
+  /** Folders of the runs that are not finished. */
+  readonly unfinished: readonly string[];
   readonly rounds: readonly SeedRound[];
   readonly contrasts: readonly SeedContrast[];
   /** By arm. */
   readonly exams: readonly ArmExam[];
-  /** Means over seeds. */
-  readonly costs: Readonly<Record<string, SystemCost>>;
-  /** By arm; null where all runs have the same settings. */
+  /** Means over the finished runs of an arm; over all where it has none. */
+  readonly costs: Readonly<Record<string, ArmCost>>;
+  /** By arm, of the same runs; null where all runs have the same settings. */
   readonly proposers: Readonly<Record<string, ProposerSpreads>> | null;
   readonly warnings: readonly {
     readonly seed: number;
@@ -71,6 +73,11 @@ export interface SeedsReport extends Bases {
     readonly round: number;
     readonly scope: string;
   }[];
+}
+
+export interface ArmCost extends SystemCost {
+  /** Of whole runs? */
+  readonly finished: boolean;
 }
 
 interface OpenedRun extends Settled {
@@ -107,6 +114,7 @@ export async function seedsReport(runsGiven: readonly OpenedRun[], only?: readon
     parameters: first.setup.parameters,
     config: first.config,
     done: runs.every(({ report }) => report.done),
+    unfinished: runs.flatMap(({ report }) => (report.done ? [] : [report.dir])),
     ...basesOf(arms),
     rounds,
     contrasts: contrastsOf(arms, rounds),
@@ -170,7 +178,7 @@ async function proposersOf(
   const out: Record<string, ProposerSpreads> = {};
   for (const { name, system, runs } of arms) {
     const figures = [];
-    for (const opened of runs) {
+    for (const opened of wholeFirst(runs, (run) => audited.get(run)!)) {
       const rounds = audited.get(opened)!.run.rounds.filter((own) => own.system === system);
       const steps = rounds.flatMap(({ proposer }) => proposer);
       figures.push(await proposerFigures(steps, opened.config.prompts, opened.reader.blobs));
@@ -204,7 +212,9 @@ function seedRound({ name, system, runs }: SeedArm, round: number, part: string)
         measureSpreads((m) => own.flatMap(({ audit }) => measureOf(audit.scopes[scope], m) ?? [])),
       ]),
     ) as Record<Scope, MeasureSpreads>,
-    coverage: spreadOf(own.map(({ audit }) => audit.scopes.scheduled.coverage)),
+    coverage: spreadOf(
+      own.flatMap(({ audit: { scopes } }) => (scopes.scheduled.steps > 0 ? [scopes.scheduled.coverage] : [])),
+    ),
     em: figures((audit) => audit.downstream?.all?.em.point),
     coverEm: figures((audit) => audit.downstream?.all?.coverEm.point),
     bankTP: figures((audit) => audit.bank?.TP?.point),
@@ -215,8 +225,15 @@ function seedRound({ name, system, runs }: SeedArm, round: number, part: string)
   };
 }
 
-function meanCost({ system, runs }: SeedArm): SystemCost {
-  const costs = runs.map(({ run }) => systemCost(run, system));
+/** The finished runs, whose costs are whole; all where there is none. */
+function wholeFirst<R>(runs: readonly R[], auditedAs: (run: R) => SeedRun): readonly R[] {
+  const finished = runs.filter((run) => auditedAs(run).report.done);
+  return finished.length > 0 ? finished : runs;
+}
+
+function meanCost({ system, runs }: SeedArm): ArmCost {
+  const counted = wholeFirst(runs, (run) => run);
+  const costs = counted.map(({ run }) => systemCost(run, system));
   const mean = (of: (cost: SystemCost) => number): number => costs.reduce((sum, c) => sum + of(c), 0) / costs.length;
   return {
     usage: {
@@ -232,5 +249,6 @@ function meanCost({ system, runs }: SeedArm): SystemCost {
     unread: mean((c) => c.unread),
     ms: mean((c) => c.ms),
     busy: costs.some(({ busy }) => busy === null) ? null : mean((c) => c.busy!),
+    finished: counted.every(({ report }) => report.done),
   };
 }

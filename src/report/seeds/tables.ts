@@ -6,7 +6,7 @@ import type { SeedRound, SeedsReport } from '../../recipe/seeds/report.ts';
 import { idleShare } from '../../recipe/time.ts';
 import type { CaptionedTable } from '../captioned.ts';
 import { count, DASH, duration, interval, judgeRequests, large, share, signed } from '../format.ts';
-import { spreadText, times } from './spread.ts';
+import { costName, seedCount, spreadText, timesOf } from './spread.ts';
 import { updateTable } from './updates.ts';
 
 const SHOWN: readonly Measure[] = ['TP', 'TS', 'A', 'F', 'L'];
@@ -38,7 +38,7 @@ const auditTable = (report: SeedsReport): CaptionedTable => ({
     ...rowsOf(report).map(({ name, round }) => [
       name,
       String(round.round),
-      count(round.seeds.length),
+      seedCount([...SHOWN.map((m) => round.scopes.scheduled[m]), round.coverage, round.em, round.coverEm]),
       ...SHOWN.map((m) => spreadText(round.scopes.scheduled[m])),
       share(round.coverage.mean),
       spreadText(round.em),
@@ -78,14 +78,14 @@ const contrastTable = ({ contrasts, systems, rounds }: SeedsReport): CaptionedTa
   caption: `Minus ${systems[0]}${contrasts.some(({ a }) => a !== systems[0]) ? ', or what is named' : ''}, seed by seed: mean ± SD, 95 % interval over sources (bootstrap), 95 % interval over seeds (t)`,
   numbersFrom: 2,
   heads: ['system', 'figure', 'round', 'seeds', 'difference', 'over sources', 'over seeds'],
-  rows: contrasts.flatMap(({ a, b, round, seeds, proposer, scheduled, em }) => {
+  rows: contrasts.flatMap(({ a, b, round, proposer, scheduled, em }) => {
     const part = rounds.find((own) => own.system === b && own.round === round)!.part;
     const name = a === systems[0] ? part : `${part} − ${a}`;
     const row = (figure: string, found: PairedFigure): string[] => [
       name,
       figure,
       String(round),
-      count(seeds.length),
+      count(found.difference.values.length),
       ...paired(found),
     ];
     return [
@@ -116,9 +116,9 @@ function examTable({ exams }: SeedsReport): CaptionedTable {
       'EM − base',
       'over seeds',
     ],
-    rows: exams.map(({ system, seeds, em, coverEm, byHops, searches, againstBase }) => [
+    rows: exams.map(({ system, em, coverEm, byHops, searches, againstBase }) => [
       system,
-      count(seeds.length),
+      seedCount([em, coverEm, searches, againstBase?.difference ?? null]),
       spreadText(em),
       spreadText(coverEm),
       ...hops.map((h) => spreadText(byHops[h] ?? null)),
@@ -135,6 +135,7 @@ function examTable({ exams }: SeedsReport): CaptionedTable {
 
 function costTable({ costs, systems }: SeedsReport): CaptionedTable {
   const first = costs[systems[0]!]!;
+  const times = timesOf(costs, systems[0]!);
   return {
     caption: `Cost of a run, its shared part included; in parentheses as a multiple of ${systems[0]}`,
     numbersFrom: 1,
@@ -155,16 +156,16 @@ function costTable({ costs, systems }: SeedsReport): CaptionedTable {
       const cost = costs[system]!;
       const { usage } = cost;
       return [
-        system,
-        large(usage.prefilled) + times(usage.prefilled, first.usage.prefilled),
-        large(usage.sampled) + times(usage.sampled, first.usage.sampled),
-        large(usage.trained) + times(usage.trained, first.usage.trained),
-        count(cost.rollouts) + times(cost.rollouts, first.rollouts),
+        costName(costs, system),
+        large(usage.prefilled) + times(system, usage.prefilled, first.usage.prefilled),
+        large(usage.sampled) + times(system, usage.sampled, first.usage.sampled),
+        large(usage.trained) + times(system, usage.trained, first.usage.trained),
+        count(cost.rollouts) + times(system, cost.rollouts, first.rollouts),
         count(cost.verifications),
         count(cost.verificationSearches),
         count(cost.auxiliaryUpdates),
-        judgeRequests(cost) + times(cost.judged, first.judged),
-        duration(cost.ms) + times(cost.ms, first.ms),
+        judgeRequests(cost) + times(system, cost.judged, first.judged),
+        duration(cost.ms) + times(system, cost.ms, first.ms),
         share(idleShare(cost), 2),
       ];
     }),

@@ -27,7 +27,7 @@ export function warningLines({ warnings, rounds }: SeedsReport): string[] {
 }
 
 /** What a reader must know of the runs before comparing them. */
-export function caveatLines({ arms, workers }: SeedsReport): string[] {
+export function caveatLines({ arms, workers, unfinished }: SeedsReport): string[] {
   const asked = arms.filter(({ settings }) => settings.estimator !== undefined && settings.responses !== undefined);
   return [
     ...asked.map(
@@ -38,6 +38,9 @@ export function caveatLines({ arms, workers }: SeedsReport): string[] {
       ? [
           `The runs had ${workers.join(' and ')} workers, which changes the rounding: equal seeds are other draws, and times do not compare.`,
         ]
+      : []),
+    ...(unfinished.length > 0
+      ? [`Not all runs are finished: ${unfinished.join(', ')}. Costs are of those that are, where an arm has one.`]
       : []),
   ];
 }
@@ -50,10 +53,9 @@ export function seedsText(
   return [
     [bold(visible(seedsTitle(report)))],
     ...seedTables(report).map((own) => captionedLines(own, { dim })),
-    ...(caveats.length === 0 ? [] : [caveats.map(dim)]),
+    ...(caveats.length === 0 ? [] : [caveats.map((text) => dim(visible(text)))]),
     SYMBOLS.map(([symbol, meaning]) => dim(`${symbol.padEnd(4)} ${meaning}`)),
     warnings.length === 0 ? [green(NO_WARNING)] : warnings.map((text) => yellow(`! ${visible(text)}`)),
-    ...(report.done ? [] : [[dim('Not all runs are finished.')]]),
   ]
     .map((lines) => lines.join('\n'))
     .join('\n\n');

@@ -4,7 +4,7 @@ import type { SeedRound, SeedsReport } from '../../recipe/seeds/report.ts';
 import type { Spread } from '../../recipe/seeds/spread.ts';
 import type { CaptionedTable } from '../captioned.ts';
 import { count, DASH, duration, large, share } from '../format.ts';
-import { spreadText, times } from './spread.ts';
+import { costName, spreadText, timesOf } from './spread.ts';
 
 const hundredths = (x: number): string => share(x, 2);
 
@@ -35,21 +35,22 @@ const REACHED: readonly { readonly name: string; readonly of: (last: SeedRound) 
 ];
 
 export function updateTable(
-  { systems, rounds }: SeedsReport,
+  { systems, rounds, costs }: SeedsReport,
   proposers: Readonly<Record<string, ProposerSpreads>>,
 ): CaptionedTable {
   const reference = proposers[systems[0]!]!;
+  const times = timesOf(costs, systems[0]!);
   const last = (system: string): SeedRound | undefined => rounds.findLast((round) => round.system === system);
   return {
     caption: `Proposer updates, those of the shared part included: mean ± SD over seeds; in parentheses as a multiple of ${systems[0]}`,
     numbersFrom: 1,
-    heads: ['figure', ...systems],
+    heads: ['figure', ...systems.map((system) => costName(costs, system))],
     rows: [
       ...MEASURED.map(({ name, figure, number, cost }) => [
         name,
         ...systems.map((system) => {
           const found = proposers[system]![figure];
-          const multiple = cost && found.values.length > 0 ? times(found.mean, reference[figure].mean) : '';
+          const multiple = cost && found.values.length > 0 ? times(system, found.mean, reference[figure].mean) : '';
           return spreadText(found, number, number) + multiple;
         }),
       ]),
