@@ -23,6 +23,16 @@ it.each([
   await expect(bankOfRun(await openReader(await begun(done)))).rejects.toThrow(message);
 });
 
+it('of a replay says what it holds', async () => {
+  const dir = folder();
+  const run = await openRun(dir, { recipe: 'replay', config: {}, seed: 1, codeVersion: 'x', parents: [] });
+  await run.once('setup', async () => ({ kind: 'replay-setup' }));
+  await run.close();
+  await expect(bankOfRun(await openReader(dir))).rejects.toThrow(
+    `${dir}: holds a replay, which admits no questions; name the folder of a run of evolve, compare or train r-zero`,
+  );
+});
+
 it.each(['show', 'ask', 'bank'])('%s says which runs it takes', async (name) => {
   const { terminal, out } = recorded();
   expect(await runProgram([name, '--help'], terminal)).toBe(0);

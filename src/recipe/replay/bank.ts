@@ -16,8 +16,12 @@ export interface BankQuestion extends BankItem {
   readonly reference?: readonly string[];
 }
 
-/** What one system admitted, round by round; a shared round is part of it. UserError: no such system, or nothing yet. */
+/** What one system admitted, round by round; a shared round is part of it. UserError: another kind of run, no such system, or nothing yet. */
 export async function bankOfRun(reader: RunReader, system?: string): Promise<readonly BankQuestion[]> {
+  if (reader.manifest.recipe === 'replay')
+    throw new UserError(
+      `${reader.dir}: holds a replay, which admits no questions; name the folder of a run of evolve, compare or train r-zero`,
+    );
   const { setup, rounds, done } = await readRun(reader);
   const name = system ?? setup.systems[0]!;
   if (!setup.systems.includes(name))
