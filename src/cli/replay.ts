@@ -35,6 +35,13 @@ import { addSettings, settingsOf } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { codeVersion } from './version.ts';
 
+/** Settings of what a replay does not do: write questions, train a proposer, go through rounds. */
+const NONE = [
+  ...['--seed', '--system', '--rounds', '--sources', '--source-pool', '--hops', '--proposer-steps', '--prompts'],
+  ...['--admitted', '--solver-steps', '--aux-budget', '--proposer-estimator', '--difficulty', '--format-weight'],
+  ...['--invalid', '--proposer-rate'],
+];
+
 interface Flags {
   readonly bank: string;
   readonly system?: string;
@@ -66,7 +73,7 @@ export function replayCommand(terminal: Terminal): Command {
     .addOption(countOption('--updates <n>', 'updates of each grader with the full budget').default(25))
     .addOption(countOption('--probe <n>', 'held-out questions that every fitted grader answers').default(200))
     .addOption(countOption('--limit <n>', 'take so many questions of the bank (default: all)'));
-  addSettings(command, 'evolve', ['--seed', '--system']);
+  addSettings(command, 'evolve', NONE);
   return command
     .addOption(new Option('--system <name>', 'whose questions, of a run (default: its first system)'))
     .option('--run <dir>', 'folder of the replay (default: runs/replay-, then a name made from the settings)')
@@ -116,7 +123,7 @@ async function runReplay(command: Command, flags: Flags, progress: ProgressView,
   };
   const task = await openTask(loop, await runTokenizer(loop), progress.warn);
   checkSources(bank, task, flags.bank);
-  checkParts(bank, request);
+  checkParts(bank, request, bank.length < opened.bank.length);
   if (task.gold.length < config.probe)
     progress.say(
       `The exam has ${task.gold.length} questions, fewer than --probe ${config.probe}: all of them are asked`,
@@ -171,11 +178,12 @@ interface OpenedBank {
 }
 
 async function openBank({ bank, system }: Flags): Promise<OpenedBank> {
-  const isFolder = await stat(bank).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) return { bank: await readBankFile(bank), config: undefined, parents: [] };
+  const found = await stat(bank).catch(() => null);
+  if (found === null)
+    throw new UserError(
+      `--bank is "${bank}", which is not there; expected the folder of a run, or a file of rows {question, label, source}`,
+    );
+  if (!found.isDirectory()) return { bank: await readBankFile(bank), config: undefined, parents: [] };
   const { reader, config } = await openedRun(bank);
   return {
     bank: await bankOfRun(reader, system),

@@ -27,7 +27,7 @@ export async function openReader(dir: string): Promise<RunReader> {
   const there = await stat(dir).catch(() => null);
   if (there !== null && !there.isDirectory()) throw new UserError(`${dir}: is a file; expected the folder of a run`);
   const manifest = await readManifest(dir);
-  if (manifest === null) throw new UserError(`${dir}: no run here (run.json is missing)`);
+  if (manifest === null) throw new UserError(`${dir}: no run here (run.json is missing); name the folder of a run`);
   const file = join(dir, 'journal.jsonl');
   const index = new Map<string, Place>();
   let end = await indexJournal(file, index);

@@ -1,7 +1,7 @@
 /** Files that are whole or not there, and one line for a disk that failed: which path, what could not be done, what to do. */
 import { access, mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { InfraError, messageOf } from './error.ts';
+import { InfraError, messageOf, UserError } from './error.ts';
 
 const CURES: Readonly<Record<string, string>> = {
   ENOSPC: 'Free space',
@@ -31,7 +31,10 @@ export const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Makes a folder and those around it, where they are missing. One by one: Node's own recursion never ends in /proc. */
+/**
+ * Makes a folder and those around it, where they are missing. One by one: Node's own recursion never ends in /proc.
+ * UserError: a file has the name. InfraError: the folder cannot be made.
+ */
 export async function makeFolder(dir: string): Promise<void> {
   const failed = await mkdir(dir).then(
     () => null,
@@ -39,7 +42,11 @@ export async function makeFolder(dir: string): Promise<void> {
   );
   if (failed === null) return;
   const above = dirname(dir);
-  if (codeOf(failed) === 'EEXIST' && (await isFolder(dir))) return;
+  if (codeOf(failed) === 'EEXIST') {
+    const found = await stat(dir).catch(() => null);
+    if (found?.isDirectory()) return;
+    if (found !== null) throw new UserError(`${dir}: is a file, and a folder is needed; name another folder`);
+  }
   if (codeOf(failed) !== 'ENOENT' || above === dir || (await isFolder(above))) throw diskError(dir, 'write', failed);
   await makeFolder(above);
   await makeFolder(dir);

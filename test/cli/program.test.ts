@@ -52,6 +52,12 @@ describe('command line', () => {
     [['show', 'x', '--json', '--rollouts'], `option '--json' cannot be used with option '--rollouts'`],
     [['show', 'nowhere'], 'nowhere: no run here (run.json is missing)'],
     [['ask', 'q', '--run', 'nowhere'], 'nowhere: no run here (run.json is missing)'],
+    [['report', 'nowhere'], 'nowhere: no run here (run.json is missing); name the folder of a run'],
+    [
+      ['replay', '--bank', 'nowhere'],
+      '--bank is "nowhere", which is not there; expected the folder of a run, or a file',
+    ],
+    [['replay', '--bank', 'x', '--rounds', '2'], "unknown option '--rounds'"],
     [['evolve', '--docs', 'no/such/folder'], 'no/such/folder'],
     [['pretrain', 'tiny'], `argument 'policy'. Allowed choices are mini, reader; see "crossfold pretrain --help"`],
     [['pretrain', 'mini', '--tokens', '1.5'], '--tokens is "1.5"; expected a whole number, at least 1'],
@@ -71,6 +77,13 @@ describe('command line', () => {
     const { code, err } = await run('compare', '--run', join(file, 'run'), '--sources', '10');
     expect(code).toBe(3);
     expect(err).toMatch(/^crossfold: [^\n]*cannot write[^\n]*\n$/);
+  });
+
+  it('a file where a folder is needed is exit code 2', async () => {
+    const file = join(folder(), 'file');
+    writeFileSync(file, '');
+    const { code, err } = await run('compare', '--run', file, '--sources', '10');
+    expect([code, err]).toEqual([2, `crossfold: ${file}: is a file, and a folder is needed; name another folder\n`]);
   });
 
   it.each([
@@ -105,6 +118,19 @@ describe('command line', () => {
     expect(code).toBe(0);
     expect(parse(out)).toMatchObject({ responses: 3, policy: 'mini' });
     expect(JSON.parse((await run('replay', '--bank', bank, '--schema')).out)).toMatchObject({ type: 'object' });
+  });
+
+  it('of a replay has the settings alone that fitting, answering and the exam use', async () => {
+    const { out } = await run('replay', '--help');
+    const flags = out.split('\n').flatMap((line) => /^ {2}(?:-\w, )?(--[\w-]+)/.exec(line)?.[1] ?? []);
+    expect(flags.sort()).toEqual([
+      ...['--bank', '--base', '--config', '--docs', '--engine', '--first-rank', '--gold', '--gold-per-hop'],
+      ...['--grad-clip', '--help', '--json', '--judge', '--judge-model', '--limit', '--loss-mean', '--matcher'],
+      ...['--miss', '--plans', '--policy', '--preset', '--print-config', '--probe', '--questions', '--quiet'],
+      ...['--responses', '--run', '--schema', '--seeds', '--solver-rate', '--system', '--temperature', '--tokenizer'],
+      ...['--top-k', '--top-p', '--unverifiable', '--updates', '--warmup-steps', '--weight-decay', '--wordings'],
+      ...['--workers', '--world-seed'],
+    ]);
   });
 });
 

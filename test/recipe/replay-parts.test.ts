@@ -29,22 +29,30 @@ describe('a bank too small for a split', () => {
 
   it('is refused with the plans and seeds that would lack a question', () => {
     const two = [row('e1'), row('e2')];
-    expect(() => checkParts(two, { arms: ['coupled', 'full-data'], seeds: [1, 2, 3] })).not.toThrow();
-    expect(() => checkParts(two, { arms: ['coupled', 'crossfit', 'msv+half-budget'], seeds: [1, 2] })).not.toThrow();
-    expect(() => checkParts(two, { arms: ['coupled', 'crossfit', 'msv+half-budget'], seeds: [1, 2, 3, 4] })).toThrow(
-      /^the bank has 2 questions of 2 sources, too few for a grader of crossfit, msv\+half-budget with seed 3: it would be fitted on none of them\. Give a larger bank \(or a higher --limit\), leave plans out of --plans, ask for --seeds 2$/,
+    const asked = (arms: readonly string[], seeds: readonly number[], limited: boolean) => () =>
+      checkParts(two, { arms, seeds }, limited);
+    const plans = ['coupled', 'crossfit', 'msv+half-budget'];
+    expect(asked(['coupled', 'full-data'], [1, 2, 3], false)).not.toThrow();
+    expect(asked(plans, [1, 2], false)).not.toThrow();
+    expect(asked(plans, [1, 2, 3, 4], false)).toThrow(
+      /it would be fitted on none of them\. Give a larger bank, leave plans out of --plans, or ask for --seeds 2$/,
+    );
+    expect(asked(plans, [1, 2, 3, 4], true)).toThrow(
+      /^the bank has 2 questions of 2 sources, too few for a grader of crossfit, msv\+half-budget with seed 3: it would be fitted on none of them\. Give a larger bank \(or a higher --limit\), leave plans out of --plans, or ask for --seeds 2$/,
     );
   });
 
   it('is refused where --limit left one source, for the plans that split sources; or one question', () => {
     const one = [row('e2'), row('e2', 1)];
-    const refused = (arms: readonly string[]) => () => checkParts(one, { arms, seeds: [1, 2, 3, 4, 5] });
+    const refused = (arms: readonly string[]) => () => checkParts(one, { arms, seeds: [1, 2, 3, 4, 5] }, true);
     expect(refused(['coupled', 'full-data'])).not.toThrow();
     expect(refused(['same-source'])).toThrow(
-      /2 questions of 1 source, too few for a grader of same-source with seed 1; of same-source with seed 2; of same-source with seed 3, and with 2 more seeds: .* leave plans out of --plans$/,
+      /2 questions of 1 source, too few for a grader of same-source with seeds 1, 2, 3 and 2 more: .* Give a larger bank \(or a higher --limit\) or leave plans out of --plans$/,
     );
-    expect(refused(['random-question'])).toThrow(/of random-question with seed 1; .* seed 3; .* seed 5: it/);
-    expect(() => checkParts(one.slice(1), { arms: ['crossfit'], seeds: [1] })).toThrow(
+    expect(refused(['random-question', 'coupled', 'crossfit'])).toThrow(
+      /of random-question with seeds 1, 3, 5; of crossfit with seeds 1, 2, 3 and 2 more: it/,
+    );
+    expect(() => checkParts(one.slice(1), { arms: ['crossfit'], seeds: [1] }, false)).toThrow(
       /^the bank has 1 question of 1 source,/,
     );
   });
