@@ -11,16 +11,12 @@ export interface MatchPair {
 export interface Asked {
   /** The distinct pairs that need a judge, asked before or not. */
   readonly judged: number;
-  /** Of these, pairs that it gave no readable verdict on. */
+  /** Of these, pairs that it gave no readable verdict on: what hangs on them is left out, as after an outage. */
   readonly unread: number;
 }
 
 /** Null: nobody could tell; what hangs on it is left out, as what is lost to an outage. */
 export type Match = boolean | null;
-
-/** Does one of the accepted answers match? Null where none does and one is open. */
-export const anyMatch = (matches: readonly Match[]): Match =>
-  matches.includes(true) ? true : matches.includes(null) ? null : false;
 
 export interface Matcher {
   readonly name: string;

@@ -17,6 +17,7 @@
  * Rollouts of a step are one blob: gzipped JSONL of RolloutRecord.
  */
 import type { StateRef, Usage } from './engine.ts';
+import type { Asked } from './matcher.ts';
 import type { Feedback, Hops, Rollout } from './types.ts';
 
 export interface SetupRecord {
@@ -33,13 +34,8 @@ export interface SetupRecord {
   readonly parameters: number | null;
 }
 
-/** What work with a matcher asked a judge. */
-export interface JudgeRequests {
-  /** Distinct pairs of answers that needed one, whether or not it had been asked before. Absent: the matcher asks nobody. */
-  readonly judged?: number;
-  /** Of `judged`, pairs without a readable verdict: what hangs on them is left out, as after an outage. Absent in older journals. */
-  readonly unread?: number;
-}
+/** What work with a matcher asked a judge. `judged` is absent where it asks nobody, `unread` in older journals too. */
+export type JudgeRequests = Partial<Asked>;
 
 export interface StepRecord extends JudgeRequests {
   readonly kind: 'step';

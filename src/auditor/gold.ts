@@ -6,20 +6,22 @@
  * reference; a response that matches a wrong label is wrong, and any other one stays unresolved.
  */
 import type { Auditor, AuditQuestion, Verdict } from '../auditor.ts';
-import { anyMatch, type Match, type Matcher, type MatchPair } from '../matcher.ts';
+import { matchAnswers } from '../matcher/answers.ts';
+import type { Match, Matcher } from '../matcher.ts';
 
 export const goldAuditor = (matcher: Matcher): Auditor => ({
   name: 'gold',
   async judge(items) {
-    const asked = items.map((item) => ({ item, right: rightAnswers(item) }));
-    const pairs = asked.flatMap(({ item, right }) => pairsOf(item, right));
-    const matches = await matcher.match(pairs);
-    let at = 0;
-    return asked.map(({ item, right }) => {
-      const own = pairsOf(item, right).length;
-      at += own;
-      return verdictOf(item, right, matches.slice(at - own, at));
-    });
+    const rights = items.map(rightAnswers);
+    const found = await matchAnswers(
+      matcher,
+      items.map(({ question, label, responses }, i) => ({
+        question,
+        accepted: rights[i] ?? [],
+        answers: [label, ...responses],
+      })),
+    );
+    return items.map((item, i) => verdictOf(item, rights[i]!, found[i]!));
   },
 });
 
@@ -32,24 +34,13 @@ function rightAnswers({ label, references = [], labelVerdict }: AuditQuestion): 
 
 const hasReference = ({ references = [] }: AuditQuestion): boolean => references.some((text) => text.trim() !== '');
 
-/** The label's pairs first, then each response's; a response without an answer has none. */
-const pairsOf = ({ question, label, responses }: AuditQuestion, right: readonly string[] | null): MatchPair[] =>
-  right === null
-    ? []
-    : [label, ...responses].flatMap((answer) =>
-        answer === null ? [] : right.map((b) => ({ question, a: answer, b })),
-      );
-
-function verdictOf(item: AuditQuestion, right: readonly string[] | null, matches: readonly Match[]): Verdict {
+/** @param matches of the label, then of each response */
+function verdictOf(
+  item: AuditQuestion,
+  right: readonly string[] | null,
+  [labelMatches = null, ...responseMatches]: readonly Match[],
+): Verdict {
   if (right === null) return { resolved: false, why: 'no reference, and no verdict on the label' };
-  let at = 0;
-  const matched = (answer: string | null): Match => {
-    if (answer === null) return false;
-    at += right.length;
-    return anyMatch(matches.slice(at - right.length, at));
-  };
-  const labelMatches = matched(item.label);
-  const responseMatches = item.responses.map(matched);
   if (hasReference(item) || item.labelVerdict === true) {
     const labelCorrect = hasReference(item) ? labelMatches : true;
     if (labelCorrect === null) return { resolved: false, why: 'the matcher could not tell whether the label is right' };

@@ -1,9 +1,11 @@
 /** What an audit found, in plain words. */
+
 import { identityGap } from '../method/agreement.ts';
 import type { AlarmFinding } from '../method/health.ts';
 import type { AuditReport, RoundAudit, SystemWarning } from '../recipe/audit.ts';
 import { alarmText } from '../recipe/progress.ts';
 import { leadsShared, sharedOf } from '../recipe/systems.ts';
+import { askedIn } from '../train/judged.ts';
 import { count, interval, share, signed } from './format.ts';
 
 /** The symbols, for legends. */
@@ -86,10 +88,10 @@ export function caveats(report: AuditReport): string[] {
   if (!done) out.push('The run is not done: its last round may be incomplete.');
   const failed = steps.reduce((sum, { record }) => sum + record.counts.failed, 0);
   if (failed > 0) out.push(`${count(failed)} rollouts were lost to outages; they are in no figure.`);
-  const [judged, unread] = (['judged', 'unread'] as const).map((of) => cost.reduce((sum, row) => sum + row[of], 0));
-  if (unread! > 0)
+  const { judged, unread } = askedIn(cost);
+  if (unread > 0)
     out.push(
-      `The judge gave no readable verdict on ${count(unread!)} of ${count(judged!)} pairs of answers: what hangs on them is left out.`,
+      `The judge gave no readable verdict on ${count(unread)} of ${count(judged)} pairs of answers: what hangs on them is left out.`,
     );
   const shares = rounds.flatMap((r) => r.scopes.scheduled.shares ?? []);
   const inconsistent = Math.max(0, ...shares.map(({ X1, X2 }) => X1 + X2));

@@ -1,5 +1,6 @@
 /** n answers of a policy to each of several questions, matched against their labels: feedback, solver training and audit share it. */
-import { anyMatch, type Match, type Matcher } from '../matcher.ts';
+import { matchAnswers } from '../matcher/answers.ts';
+import type { Matcher } from '../matcher.ts';
 import type { Environment } from '../rollout/converse.ts';
 import { attempts } from '../rollout/group.ts';
 import type { Feedback, Hops, Rollout } from '../types.ts';
@@ -36,22 +37,17 @@ export async function grade(
     env,
   );
   const kept = groups.map((rollouts) => rollouts.filter((r) => r.stop !== 'error'));
-  const verdicts = await matcher.match(
-    askings.flatMap((asking, i) =>
-      kept[i]!.flatMap(({ answer: b }) =>
-        b === null ? [] : accepted(asking).map((a) => ({ question: asking.question, a, b })),
-      ),
-    ),
+  const found = await matchAnswers(
+    matcher,
+    askings.map((asking, i) => ({
+      question: asking.question,
+      accepted: accepted(asking),
+      answers: kept[i]!.map((r) => r.answer),
+    })),
   );
-  let next = 0;
-  const anyOf = (n: number): Match => {
-    next += n;
-    return anyMatch(verdicts.slice(next - n, next));
-  };
-  return askings.map((asking, i) => {
-    const { question, label, source, hops } = asking;
-    const told = kept[i]!.flatMap((rollout) => {
-      const match = rollout.answer === null ? false : anyOf(accepted(asking).length);
+  return askings.map(({ question, label, source, hops }, i) => {
+    const told = kept[i]!.flatMap((rollout, j) => {
+      const match = found[i]![j]!;
       return match === null ? [] : [{ rollout, match }];
     });
     const rollouts = told.map(({ rollout }) => rollout);

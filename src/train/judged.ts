@@ -1,5 +1,5 @@
 /** A meter of what a step asks a judge: the distinct pairs of its answers that its matcher cannot decide by itself. */
-import type { Matcher, MatchPair } from '../matcher.ts';
+import type { Asked, Matcher, MatchPair } from '../matcher.ts';
 import type { JudgeRequests } from '../record.ts';
 
 /** The same context, its matcher with a meter; the function reads it. Steps may run side by side: each counts its own pairs. */
@@ -17,3 +17,9 @@ export function judging<C extends { readonly matcher: Matcher }>(context: C): re
   };
   return [{ ...context, matcher: counted }, () => asked(all)];
 }
+
+/** What several records asked, in all. */
+export const askedIn = (records: readonly JudgeRequests[]): Asked => ({
+  judged: records.reduce((sum, { judged = 0 }) => sum + judged, 0),
+  unread: records.reduce((sum, { unread = 0 }) => sum + unread, 0),
+});

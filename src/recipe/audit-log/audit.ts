@@ -3,8 +3,9 @@
  * list of false agreements are those of the audit of a run; it is plain JSON, and every report is a rendering of it.
  */
 import type { Auditor } from '../../auditor.ts';
+import { matchAnswers } from '../../matcher/answers.ts';
 import type { JudgeCost } from '../../matcher/judge/cache.ts';
-import { anyMatch, type Matcher } from '../../matcher.ts';
+import type { Matcher } from '../../matcher.ts';
 import { type Warning, warnings } from '../../method/agreement.ts';
 import { groupBy } from '../../util/group.ts';
 import { type Judged, judgeAll, type StepOf } from '../audit/judge.ts';
@@ -124,17 +125,18 @@ export async function auditLog(log: Log, options: AuditLogOptions): Promise<LogA
  * tell to match or not is left out.
  */
 async function gradeAll(matcher: Matcher, questions: LogStep['questions']): Promise<GradedQuestion[]> {
-  const pairs = questions.map(({ question, labels, responses, said }) =>
-    said !== null ? [] : responses.flatMap((a) => (a === null ? [] : labels.map((b) => ({ question, a, b })))),
+  const found = await matchAnswers(
+    matcher,
+    questions.map(({ question, labels, responses, said }) => ({
+      question,
+      accepted: labels,
+      answers: said === null ? responses : [],
+    })),
   );
-  const found = await matcher.match(pairs.flat());
-  let at = 0;
-  return questions.map((question) => {
-    const { labels, responses, said } = question;
-    if (said !== null) return { ...question, matches: said };
-    const told = responses.flatMap((response) => {
-      if (response !== null) at += labels.length;
-      const match = response !== null && anyMatch(found.slice(at - labels.length, at));
+  return questions.map((question, i) => {
+    if (question.said !== null) return { ...question, matches: question.said };
+    const told = question.responses.flatMap((response, j) => {
+      const match = found[i]![j]!;
       return match === null ? [] : [{ response, match }];
     });
     return { ...question, responses: told.map(({ response }) => response), matches: told.map(({ match }) => match) };

@@ -1,7 +1,9 @@
 /** What each part of a run cost. Nothing is counted twice: shared rounds have rows of their own. */
 import type { Usage } from '../../engine.ts';
+import type { Asked } from '../../matcher.ts';
 import { mean } from '../../method/statistics.ts';
 import type { JudgeRequests } from '../../record.ts';
+import { askedIn } from '../../train/judged.ts';
 import { addUsage, NO_USAGE } from '../../train/usage.ts';
 import { groupBy } from '../../util/group.ts';
 import { BASE, type Line, type RunLines } from '../rounds.ts';
@@ -10,17 +12,14 @@ import { type Time, timeOf } from '../time.ts';
 
 const PHASES = ['proposer', 'write', 'solver', 'evaluate', 'auxiliary'] as const;
 
-export interface CostRow extends Time {
+/** What it asked a judge is counted step by step. */
+export interface CostRow extends Time, Asked {
   /** "base", a shared part or a system. */
   readonly system: string;
   readonly round: number;
   readonly phase: (typeof PHASES)[number];
   readonly steps: number;
   readonly usage: Usage;
-  /** Distinct pairs of answers that a judge had to compare, counted step by step. */
-  readonly judged: number;
-  /** Of these, without a readable verdict. */
-  readonly unread: number;
   /** Proposer: mean feedback rollouts per prompt. Solver and auxiliary: mean responses per question. Else null. */
   readonly responses: number | null;
 }
@@ -50,8 +49,7 @@ export function costRows({ setup, steps, writes, evaluations }: RunLines): CostR
         steps: own.length,
         ...timeOf(own.map(({ line }) => line)),
         usage: own.reduce((sum, part) => addUsage(sum, part.line.record.usage), NO_USAGE),
-        judged: own.reduce((sum, part) => sum + (part.line.record.judged ?? 0), 0),
-        unread: own.reduce((sum, part) => sum + (part.line.record.unread ?? 0), 0),
+        ...askedIn(own.map((part) => part.line.record)),
         responses: own.some(({ responses }) => responses === null)
           ? null
           : mean(own.map(({ responses }) => responses!)),

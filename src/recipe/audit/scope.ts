@@ -84,9 +84,6 @@ function dot(weights: Float64Array, values: Float64Array): number {
   return sum;
 }
 
-/** Columns of the sums below: pairs, then the measures. */
-const WIDTH = [0, ...MEASURES.keys()].map((_, m) => m);
-
 /** The measures as a function of how often each source counts. Pairs are summed by (step, source) once, not per draw. */
 function stepMeans(steps: readonly (readonly AuditPair[])[], sources: readonly string[]) {
   const index = new Map(sources.map((source, s) => [source, s]));
@@ -105,7 +102,9 @@ function stepMeans(steps: readonly (readonly AuditPair[])[], sources: readonly s
       else sums.set(s, add);
     }
     const rows = [...sums.values()];
-    return { at: Int32Array.from(sums.keys()), sums: WIDTH.map((m) => Float64Array.from(rows, (row) => row[m]!)) };
+    const column = (_: unknown, m: number) => Float64Array.from(rows, (row) => row[m]!);
+    // Pairs, then the measures.
+    return { at: Int32Array.from(sums.keys()), sums: Array.from({ length: MEASURES.length + 1 }, column) };
   });
   const drawn = new Float64Array(Math.max(0, ...columns.map(({ at }) => at.length)));
   return (weights: ArrayLike<number>): number[] => {

@@ -17,7 +17,7 @@ import { costing } from '../../train/cost.ts';
 import { evaluate } from '../../train/evaluate.ts';
 import { grade } from '../../train/grade.ts';
 import { judging } from '../../train/judged.ts';
-import { putRollouts, type RolloutNote } from '../../train/measure.ts';
+import { answerNote, putRollouts } from '../../train/measure.ts';
 import { openTrainee, type Trainee } from '../../train/trainee.ts';
 import { verifierNotes, verifyAll } from '../../train/verify.ts';
 import type { Descent } from '../../types.ts';
@@ -187,18 +187,8 @@ async function answer(
     }
     const inOrder = found.sort((a, b) => a.at - b.at).map(({ graded }) => graded);
     const notes = inOrder.flatMap(({ feedback, rollouts }, index) =>
-      rollouts.map(
-        (rollout, attempt): RolloutNote => ({
-          role: 'solver',
-          about: feedback.question,
-          source: feedback.source,
-          hops: feedback.hops,
-          feedback: index,
-          attempt,
-          reward: feedback.matches[attempt] ? 1 : 0,
-          advantage: null,
-          rollout,
-        }),
+      rollouts.map((rollout, attempt) =>
+        answerNote(feedback, rollout, { feedback: index, attempt, reward: feedback.matches[attempt] ? 1 : 0 }),
       ),
     );
     return {

@@ -5,8 +5,9 @@
 
 import type { Auditor } from '../../auditor.ts';
 import type { Asked } from '../../matcher.ts';
-import type { EvaluationRecord, StepRecord } from '../../record.ts';
+import type { EvaluationRecord, JudgeRequests, StepRecord } from '../../record.ts';
 import type { RunReader } from '../../store/read.ts';
+import { askedIn } from '../../train/judged.ts';
 import type { Feedback } from '../../types.ts';
 import { UserError } from '../../util/error.ts';
 import { type Judged, judgeAll, type StepOf } from '../audit/judge.ts';
@@ -51,7 +52,8 @@ export interface ArmReport {
   } | null;
 }
 
-export interface ReplayReport {
+/** What the replay asked a judge is counted record by record. */
+export interface ReplayReport extends Asked {
   readonly dir: string;
   readonly config: ReplayConfig;
   readonly codeVersion: string;
@@ -69,11 +71,7 @@ export interface ReplayReport {
   readonly logged: ScopeAudit | null;
   readonly arms: readonly ArmReport[];
   readonly verified: readonly Pick<ReplayVerify, 'verification'>[];
-  /** Distinct pairs of answers that a judge had to compare, counted record by record. */
-  readonly judged: number;
-  /** Of these, without a readable verdict. */
-  readonly unread: number;
-  /** The same of this audit; absent where its matcher asks nobody. */
+  /** What this audit asked a judge; absent where its matcher asks nobody. */
   readonly auditAsked?: Asked;
   readonly ms: number;
 }
@@ -93,15 +91,13 @@ export async function replayReport(
   factOf: FactOf = () => null,
 ): Promise<ReplayReport> {
   let setup: ReplaySetup | null = null;
-  let [ms, requests, unread] = [0, 0, 0];
+  let ms = 0;
+  const asking: JudgeRequests[] = [];
   const found: Found = { answers: new Map(), probes: new Map(), verified: new Map() };
   for await (const { key, value, ms: own } of reader.events()) {
     ms += own;
     const record = value as unknown as ReplaySetup | ReplayAnswer | ReplayVerify | EvaluationRecord | StepRecord;
-    if ('judged' in record) {
-      requests += record.judged ?? 0;
-      unread += record.unread ?? 0;
-    }
+    if ('judged' in record) asking.push(record);
     if (record.kind === 'replay-setup') setup = record;
     else if (record.kind === 'replay-answer') found.answers.set(key, record);
     else if (record.kind === 'replay-verify') found.verified.set(key, record);
@@ -136,8 +132,7 @@ export async function replayReport(
     logged: logged.length === 0 ? null : auditScope([await judge(logged)], 'logged'),
     arms: arms.map((arm) => armReport(arm, config, seeds, bank, found, judged, factOf)),
     verified: [...found.verified.values()].map(({ verification }) => ({ verification })),
-    judged: requests,
-    unread,
+    ...askedIn(asking),
     ms,
   };
 }

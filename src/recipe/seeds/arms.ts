@@ -1,6 +1,7 @@
 /**
- * Arms of a comparison: a system, or a training baseline, under settings. Settings are named where they differ from those of the first run, in the words
- * of the flags: "dr-zero, proposer-estimator grpo". Runs of one report share task, rounds and base model.
+ * Arms of a comparison: a system, or a training baseline, under settings. Settings are named where they differ from those of
+ * the first run, in the words of the flags: "dr-zero, proposer-estimator grpo". Runs of one report share task, rounds and base
+ * model.
  */
 import { ESTIMATORS } from '../../method/advantage.ts';
 import { UserError } from '../../util/error.ts';

@@ -1,12 +1,15 @@
 /** What a system costs, its shared part included: work of the engine, rollouts, verification, updates, time. */
 import type { Usage } from '../../engine.ts';
+import type { Asked } from '../../matcher.ts';
 import type { StepRecord, VerificationRecord } from '../../record.ts';
+import { askedIn } from '../../train/judged.ts';
 import { addUsage, NO_USAGE } from '../../train/usage.ts';
 import { BASE, type RunLines } from '../rounds.ts';
 import { sharedOf } from '../systems.ts';
 import { type Time, timeOf } from '../time.ts';
 
-export interface SystemCost extends Time {
+/** What it asked a judge is counted step by step. */
+export interface SystemCost extends Time, Asked {
   readonly usage: Usage;
   /** Trajectories of every kind: proposals, responses, exam questions, verifications. */
   readonly rollouts: number;
@@ -14,10 +17,6 @@ export interface SystemCost extends Time {
   readonly verifications: number;
   readonly verificationSearches: number;
   readonly auxiliaryUpdates: number;
-  /** Distinct pairs of answers that a judge had to compare, counted step by step. */
-  readonly judged: number;
-  /** Of these, without a readable verdict. */
-  readonly unread: number;
 }
 
 export function systemCost({ steps, writes, evaluations }: RunLines, system: string): SystemCost {
@@ -41,8 +40,7 @@ export function systemCost({ steps, writes, evaluations }: RunLines, system: str
     verifications,
     verificationSearches: total((v) => v.searches),
     auxiliaryUpdates: mySteps.filter(({ record }) => record.phase === 'auxiliary').length,
-    judged: [...mySteps, ...myWrites].reduce((sum, { record }) => sum + (record.judged ?? 0), 0),
-    unread: [...mySteps, ...myWrites].reduce((sum, { record }) => sum + (record.unread ?? 0), 0),
+    ...askedIn([...mySteps, ...myWrites].map(({ record }) => record)),
     ...timeOf(lines),
   };
 }

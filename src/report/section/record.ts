@@ -5,6 +5,7 @@ import type { GraderAudit } from '../../recipe/audit/graders.ts';
 import type { AuditReport } from '../../recipe/audit.ts';
 import { leadsShared, sharedOf } from '../../recipe/systems.ts';
 import { idleShare, sumTimes } from '../../recipe/time.ts';
+import { askedIn } from '../../train/judged.ts';
 import { addUsage, NO_USAGE } from '../../train/usage.ts';
 import { count, DASH, duration, judgeRequests, large, share } from '../format.ts';
 import { type Content, type Html, html, htmlLines, htmlTable, numeric } from '../markup.ts';
@@ -67,8 +68,7 @@ export function costSection({ cost }: AuditReport): Html {
     steps: cost.reduce((sum, { steps }) => sum + steps, 0),
     ...sumTimes(cost),
     usage: cost.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE),
-    judged: cost.reduce((sum, { judged }) => sum + judged, 0),
-    unread: cost.reduce((sum, { unread }) => sum + unread, 0),
+    ...askedIn(cost),
     responses: null,
   };
   // Runs without a judge have no column of it.

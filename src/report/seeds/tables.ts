@@ -88,15 +88,14 @@ const contrastTable = ({ contrasts, systems, rounds }: SeedsReport): CaptionedTa
       count(found.difference.values.length),
       ...paired(found),
     ];
-    return [
-      ...[
-        ['F of proposer steps', proposer.F] as const,
-        ['T_P of proposer steps', proposer.TP] as const,
-        ['F', scheduled.F] as const,
-        ['A', scheduled.A] as const,
-        ['exam EM', em] as const,
-      ].flatMap(([figure, found]) => (found?.difference.values.length ? [row(figure, found)] : [])),
-    ];
+    const figures = [
+      ['F of proposer steps', proposer.F],
+      ['T_P of proposer steps', proposer.TP],
+      ['F', scheduled.F],
+      ['A', scheduled.A],
+      ['exam EM', em],
+    ] as const;
+    return figures.flatMap(([figure, found]) => (found?.difference.values.length ? [row(figure, found)] : []));
   }),
 });
 
